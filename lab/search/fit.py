@@ -1,159 +1,176 @@
 #!/usr/bin/env python3
-"""fit.py FEATURES: fits the weights of search, and prints them.
+"""fit.py FEATURES: fits the weights of search, and prints them, with figures of sets that each fit did not see.
 
-FEATURES is the output of
+FEATURES is what `crossfit.sh` writes: features of requests that neither the vectors nor the weights know. Three linear
+models are fitted by L-BFGS from zero, so that the same input gives the same weights:
 
-    cargo run --release -p toolcrib-search --example measure -- RETRIEVAL CATALOGS features
-
-Three linear models are fitted, each by full-batch Adam from zero, so that the same input gives the same weights:
-
-- the order of entries (`WEIGHTS` in rank.rs): softmax over the candidates of a query, where any expected tool is right;
+- the order of entries (`WEIGHTS` in rank.rs): softmax over the candidates of a query, where any expected tool is right; each
+  set has its own temperature, so that sets with noisy labels do not flatten the weights of the others;
 - the likelihood that anything fits (`match_terms` in confidence.rs): answerable queries against those of other sets and of `far.txt`;
 - the probability that a hit is right (`terms` in confidence.rs).
 
-The probability that a hit is right depends on the likelihood that anything fits, so fit, build and fit again.
+The features of the first hits depend on the order, so fit, build and fit again.
 
-The half of the everyday requests that judges is never fitted to. Each set has the same weight, however many queries it
-has; the everyday half has the weight of EVERYDAY sets, and requests of other sets that of FAR.
+Each public set has the same weight, however many queries it has; all everyday requests have the weight of EVERYDAY sets. For
+the likelihood, requests that nothing serves weigh about as much as all others. The figures are of each set or everyday catalog with the weights of all others.
 """
 import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
+from scipy.optimize import minimize
 
 EVERYDAY = 4.0
-FAR = 5.0
-STEPS = 1500
-RATE = 0.03
+FAR = {"far": 3.0, "apart": 4.0}
+CANDIDATES = 60
+SURE_MATCH_LIKELIHOOD = 0.4
+UNSURE = 0.45
+NO_MATCH = 0.05
 
 
 def read(path):
     with open(path) as lines:
-        for line in lines:
-            if line.startswith('{"features"'):
-                yield json.loads(line)["features"]
-
-
-def is_judge(row):
-    return row["set"].startswith(("everyday 1", "apart 1"))
+        return [json.loads(line)["features"] for line in lines]
 
 
 def group(row):
-    return "everyday" if row["set"].startswith("everyday") else row["set"]
+    """What is left out together: a public set, a catalog of everyday requests, or requests that nothing serves."""
+    kind, *rest = row["set"].split(" ")
+    return f"everyday {rest[-1]}" if kind == "everyday" else kind
 
 
-def shares(groups):
-    """The weight of each case: its group's, divided among the cases of the group."""
-    counts = Counter(groups)
-    shares = {name: FAR if name == "far" else EVERYDAY if name.startswith("everyday") else 1.0 for name in counts}
-    weights = np.array([shares[name] / counts[name] for name in groups])
+def kind(row):
+    return group(row).split(" ")[0]
+
+
+def shares(rows, others={}):
+    """The weight of each row."""
+    counts = Counter(map(kind, rows))
+    of_kind = {"everyday": EVERYDAY, **others}
+    weights = np.array([of_kind.get(kind(row), 1.0) / counts[kind(row)] for row in rows])
     return weights / weights.sum()
 
 
-def adam(size, gradient, start=None):
-    weights = np.zeros(size) if start is None else start.copy()
-    first, second = np.zeros(size), np.zeros(size)
-    for step in range(1, STEPS + 1):
-        slope = gradient(weights)
-        first = 0.9 * first + 0.1 * slope
-        second = 0.999 * second + 0.001 * slope * slope
-        weights -= RATE * (first / (1 - 0.9 ** step)) / (np.sqrt(second / (1 - 0.999 ** step)) + 1e-8)
-    return weights
-
-
-def fit_order(rows, ridge=1e-3):
-    rows = [row for row in rows if any(right for right, _ in row["order"])]
-    size = len(rows[0]["order"][0][1])
-    most = max(len(row["order"]) for row in rows)
-    values = np.zeros((len(rows), most, size))
-    right = np.zeros((len(rows), most), bool)
-    known = np.zeros((len(rows), most), bool)
+def candidates(rows):
+    """The features of each candidate, whether it is right, and whether it is there."""
+    values = np.zeros((len(rows), CANDIDATES, len(rows[0]["order"][0][1])), np.float32)
+    right, there = np.zeros((2, len(rows), CANDIDATES), bool)
     for number, row in enumerate(rows):
         for place, (is_right, features) in enumerate(row["order"]):
-            values[number, place], right[number, place], known[number, place] = features, is_right, True
-    weight = shares([group(row) for row in rows])
-
-    def gradient(weights):
-        scores = values @ weights
-        scores[~known] = -1e9
-        scores -= scores.max(axis=1, keepdims=True)
-        share = np.exp(scores)
-        share /= share.sum(axis=1, keepdims=True)
-        wanted = share * right
-        wanted /= wanted.sum(axis=1, keepdims=True) + 1e-12
-        return np.einsum("q,qc,qcf->f", weight, share - wanted, values) + ridge * weights
-
-    return adam(size, gradient)
+            values[number, place], right[number, place], there[number, place] = features, is_right, True
+    return values, right, there
 
 
-def fit_logistic(cases, groups, ridge=1e-4):
-    values = np.array([terms for _, terms in cases])
-    right = np.array([float(is_right) for is_right, _ in cases])
-    weight = shares(groups)
+def fit_order(rows, data, ridge=1e-3):
+    values, right, there = data
+    size, kinds = values.shape[2], sorted(set(map(kind, rows)))
+    of = np.array([kinds.index(kind(row)) for row in rows])
+    weight = shares(rows)
+
+    def loss(x):
+        weights, heat = x[:size], np.exp(x[size:])[of]
+        raw = values @ weights
+        scores = np.where(there, raw * heat[:, None], -1e9)
+        grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+        all_, wanted = grown.sum(axis=1), (grown * right).sum(axis=1)
+        off = grown / all_[:, None] - grown * right / (wanted[:, None] + 1e-30)
+        slope = np.einsum("q,qc,qcf->f", weight * heat, off, values) + ridge * weights
+        warmer = np.bincount(of, weight * heat * (off * raw).sum(axis=1), len(kinds)) + ridge * x[size:]
+        return (weight @ np.log(all_ / (wanted + 1e-30))) + ridge / 2 * x @ x, np.concatenate([slope, warmer])
+
+    return minimize(loss, np.zeros(size + len(kinds)), jac=True, method="L-BFGS-B", options={"maxiter": 150}).x[:size]
+
+
+def fit_logistic(values, right, weight, ridge=1e-4):
     penalty = np.full(values.shape[1], ridge)
     penalty[0] = 0
 
-    def gradient(weights):
-        told = 1 / (1 + np.exp(-values @ weights))
-        return (weight * (told - right)) @ values + penalty * weights
+    def loss(weights):
+        sums = values @ weights
+        slope = (weight * (1 / (1 + np.exp(-sums)) - right)) @ values + penalty * weights
+        return weight @ (np.logaddexp(0, sums) - right * sums) + penalty / 2 @ weights**2, slope
 
-    return adam(values.shape[1], gradient)
-
-
-def told(weights, terms):
-    return 1 / (1 + np.exp(-(np.array(terms) @ weights)))
+    return minimize(loss, np.zeros(values.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400}).x
 
 
-def show(title, names, weights):
-    print(title)
-    for name, weight in zip(names, weights):
-        print(f"            {name} => {weight:.3f},")
+def told(weights, values):
+    return 1 / (1 + np.exp(-(np.asarray(values) @ weights)))
+
+
+def fit_confidence(rows):
+    """The weights of the likelihood that anything fits, and of the probability that a hit is right."""
+    # Near misses are neither: they are to be unsure, and not far.
+    some = [row for row in rows if row["gold"] or kind(row) in ("far", "apart")]
+    fits = fit_logistic(np.array([row["fits"] for row in some]), np.array([row["gold"] > 0 for row in some]), shares(some, FAR))
+    hits = [(row, terms, is_right) for row in rows for is_right, terms in with_fit(row, fits)]
+    values = np.array([terms for _, terms, _ in hits])
+    return fits, fit_logistic(values, np.array([right for *_, right in hits]), shares([row for row, *_ in hits]))
+
+
+def with_fit(row, fits):
+    """The terms of each hit, with the likelihood that these weights give."""
+    fit = likelihood(row, fits)
+    return [(is_right, [terms[0], fit, *terms[2:]]) for is_right, terms in row["hits"]]
+
+
+def likelihood(row, fits):
+    fit = told(fits, row["fits"])
+    return max(fit, SURE_MATCH_LIKELIHOOD) if row["fits"][row["names"].index("first.literally")] > 0.99 else fit
+
+
+def ranked(rows, data, weights):
+    """NDCG@10, and whether an expected tool is first and among five, of each row."""
+    values, right, there = data
+    order = np.argsort(-np.where(there, values @ weights, -1e9), axis=1, kind="stable")[:, :10]
+    found, gain = np.take_along_axis(right, order, 1), 1 / np.log2(np.arange(10) + 2)
+    best = np.array([gain[: row["gold"]].sum() for row in rows])
+    return np.stack([found @ gain / best, found[:, 0], found[:, :5].any(axis=1)])
+
+
+def interval(values, rng):
+    """The mean with half of its 95 % interval, by bootstrap."""
+    means = rng.choice(values, (1000, len(values))).mean(axis=1)
+    return f"{100 * values.mean():.1f} +-{50 * (np.percentile(means, 97.5) - np.percentile(means, 2.5)):.1f}"
 
 
 def main():
-    rows = list(read(sys.argv[1]))
-    chosen = [row for row in rows if not is_judge(row)]
-    order = fit_order(chosen)
-    print("WEIGHTS:", ", ".join(f"{weight:.3f}" for weight in order))
-    for half in "01":
-        part = [row for row in rows if row["set"].startswith("everyday " + half) and row["gold"]]
-        ranked = [sorted(row["order"], key=lambda one: -np.dot(one[1], order)) for row in part]
-        first = np.mean([one[0][0] for one in ranked])
-        five = np.mean([any(right for right, _ in one[:5]) for one in ranked])
-        print(f"everyday half {half}: R@1 {100 * first:.1f} R@5 {100 * five:.1f}")
+    rows, rng = read(sys.argv[1]), np.random.default_rng(0)
+    labelled = [row for row in rows if any(right for right, _ in row["order"])]
+    data = candidates(labelled)
+    order, groups = fit_order(labelled, data), np.array([group(row) for row in labelled])
+    print("WEIGHTS:", ", ".join(f"{weight:.2f}" for weight in order * 5.0 / order[2]))
+    parts = {}
+    for left in sorted(set(groups)):
+        own = groups == left
+        others = [row for row, is_own in zip(labelled, own) if not is_own]
+        weights = fit_order(others, [part[~own] for part in data])
+        own_rows = [row for row, is_own in zip(labelled, own) if is_own]
+        parts.setdefault(left.split(" ")[0], []).append(ranked(own_rows, [part[own] for part in data], weights))
+    for name, found in parts.items():
+        # A query without an expected tool among its candidates has found nothing.
+        lost = sum(kind(row) == name and row["gold"] > 0 for row in rows) - sum(kind(row) == name for row in labelled)
+        ndcg, first, five = (interval(np.append(values, np.zeros(lost)), rng) for values in np.concatenate(found, axis=1))
+        print(f"{name:16} NDCG@10 {ndcg}  R@1 {first}  R@5 {five}")
 
-    # Near misses are neither: they are to be unsure, and not far.
-    cases, groups = [], []
-    for row in chosen:
-        if row["gold"] or row["set"] in ("far", "apart 0"):
-            cases.append((row["gold"] > 0, row["fits"]))
-            groups.append("everyday" + row["set"][:5] if row["set"][:5] in ("every", "apart") else row["set"])
-    fits = fit_logistic(cases, groups)
-    show("any hit fits:", rows[0]["names"], fits)
-
-    cases, groups = [], []
-    for row in chosen:
-        for is_right, terms in row["hits"]:
-            cases.append((is_right, terms))
-            groups.append(group(row))
-    hits = fit_logistic(cases, groups)
-    show("a hit is right:", rows[0]["hit_names"], hits)
-
-    for name, half in (("chooses", "0"), ("judges", "1")):
-        part = [row for row in rows if row["set"].startswith("everyday " + half)]
-        fit = told(fits, [row["fits"] for row in part])
-        first = told(hits, [row["hits"][0][1] for row in part])
-        gold = np.array([row["gold"] > 0 for row in part])
-        right = np.array([row["hits"][0][0] for row in part])
-        far = told(fits, [row["fits"] for row in rows if row["set"] == "apart " + half])
-        print(f"{name}: mean confidence {first.mean():.2f}, right {right.mean():.2f}; of wrong ones {first[~right].mean():.2f}")
-        for least in (0.3, 0.35, 0.4, 0.45, 0.5, 0.55):
-            print(f"  first below {least}: answerable {(first[gold] < least).mean():.2f} near {(first[~gold] < least).mean():.2f}")
-        for least in (0.1, 0.2, 0.3, 0.4, 0.5):
-            print(f"  fit below {least}: answerable {(fit[gold] < least).mean():.2f} near {(fit[~gold] < least).mean():.2f} far {(far < least).mean():.2f}")
-    far = told(fits, [row["fits"] for row in rows if row["set"] == "far"])
-    print("other sets below", {least: round(float((far < least).mean()), 2) for least in (0.2, 0.3, 0.4, 0.5)})
+    fits, hits = fit_confidence(rows)
+    for title, names, weights in (("any hit fits:", rows[0]["names"], fits), ("a hit is right:", rows[0]["hit_names"], hits)):
+        print(title, *(f"            {name} => {weight:.3f}," for name, weight in zip(names, weights)), sep="\n")
+    told_of = {}
+    for left in sorted({group(row) for row in rows}):
+        fits, hits = fit_confidence([row for row in rows if group(row) != left])
+        for row in (row for row in rows if group(row) == left):
+            name = kind(row) + ("" if row["gold"] or kind(row) in ("far", "apart") else " near")
+            right, terms = with_fit(row, fits)[0]
+            told_of.setdefault(name, []).append((likelihood(row, fits), told(hits, terms), right))
+    for name, values in told_of.items():
+        fit, sure, right = np.array(values).T
+        bins = np.minimum(sure * 10, 9).astype(int)
+        off = sum(abs((right - sure)[bins == number].sum()) for number in range(10)) / len(right)
+        is_none, is_unsure = fit < NO_MATCH, (fit >= NO_MATCH) & (sure < UNSURE)
+        wrong = (right == 0) & ~is_none & ~is_unsure
+        print(f"{name:16} n {len(fit):4} no_match {100 * is_none.mean():.1f} unsure {100 * is_unsure.mean():.1f} "
+              f"match and wrong {100 * wrong.mean():.1f} right {100 * right.mean():.1f} confidence {100 * sure.mean():.1f} off by {100 * off:.1f}")
 
 
 if __name__ == "__main__":

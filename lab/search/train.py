@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""train.py DATA BASE FILE: trains the static model that search embeds on everyday phrases, and writes it as pack.py does.
+"""train.py DATA BASE FILE [SET]: trains the static model that search embeds on everyday phrases, and writes it as pack.py does.
+
+With SET, the queries and tools of this public set are left out: `fit.py` needs features of queries that the vectors do not
+know.
 
 Inputs, all listed here:
 
@@ -27,6 +30,7 @@ from pack import pack, table
 SEED = 11
 HERE = Path(__file__).parent
 KEPT_APART = {"stripe-remote", "kubectl-mcp-server", "simplechecklist"}
+PUBLIC = ("metatool", "bfcl", "livemcpbench", "toolret-apibank")
 STEPS, BATCH, RATE, WARMTH, ANCHOR, HARD, WHOLE = 900, 384, 4e-4, 0.07, 0.02, 6, 0.6
 # Shares of the batches: phrases by hand, made phrases, public sets, names with their descriptions.
 SHARES = {"hand": 0.35, "made": 0.3, "public": 0.2, "names": 0.15}
@@ -126,7 +130,7 @@ def tools_of(data):
     return found
 
 
-def by_hand(tools):
+def by_hand(tools, without):
     """Phrases by hand, each with the places of the tools that it fits."""
     known = defaultdict(list)
     for place, (server, name, _) in enumerate(tools):
@@ -135,9 +139,9 @@ def by_hand(tools):
         if line and not line.startswith("#"):
             tool, phrases = line.split(": ", 1)
             key = tuple(tool.split(" ", 1))
-            if key not in known:
+            if key not in known and key[0] != without:
                 raise SystemExit(f"phrases.txt: no tool {tool}")
-            for phrase in phrases.split("; "):
+            for phrase in phrases.split("; ") if key in known else []:
                 yield phrase, known[key]
 
 
@@ -187,9 +191,9 @@ class Adam:
         values -= rate * first / (np.sqrt(second) + 1e-8)
 
 
-def public(data, tools):
+def public(data, tools, without):
     """Labelled queries of the public sets, whose tools are added."""
-    for set_ in ("metatool", "bfcl", "livemcpbench", "toolret-apibank"):
+    for set_ in (set_ for set_ in PUBLIC if set_ != without):
         folder = data / "retrieval" / set_
         known = json.loads((folder / "catalog.json").read_text())
         first = len(tools)
@@ -272,10 +276,11 @@ def read_base(base):
 
 def main():
     data, base, target = map(Path, sys.argv[1:4])
+    without = sys.argv[4] if sys.argv[4:] else None
     rng = np.random.default_rng(SEED)
     vocabulary, start = read_base(base)
-    tools = tools_of(data)
-    pairs = {"hand": list(by_hand(tools)), "made": list(made(tools, rng)), "public": list(public(data, tools))}
+    tools = [tool for tool in tools_of(data) if tool[0].split(" ")[0] != without]
+    pairs = {"hand": list(by_hand(tools, without)), "made": list(made(tools, rng)), "public": list(public(data, tools, without))}
     pairs["names"] = [(" ".join(split(name)), [place]) for place, (_, name, text) in enumerate(tools) if len(text) > 20]
     print({name: len(part) for name, part in pairs.items()}, len(tools), "tools")
     values = train(pairs, tools, Pieces(vocabulary), start, rng)

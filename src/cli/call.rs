@@ -18,6 +18,7 @@ use super::io::Io;
 use super::progress::Spinner;
 use super::runtime::runtime;
 use super::services::for_command;
+use super::signals::{StopRequests, end_now};
 use super::state::StateArgs;
 use super::word::word;
 use toolcrib_catalog::Catalog;
@@ -93,7 +94,7 @@ impl CallArgs {
             exec.allow = Some(exec.allow().max(allow));
         }
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
-        let view = self.catalog.view(&checked, self.profile.as_deref(), roles)?;
+        let view = self.catalog.view(io, &checked, self.profile.as_deref(), roles)?;
         let state = self.state.open(io, &self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
             io.note(
@@ -209,13 +210,22 @@ fn asked(
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let budget = WaitBudget::default();
-    let answer = runtime.block_on(budget.clone().with(function.call(&context, arguments)));
+    let calling = budget.clone().with(function.call(&context, arguments));
+    let answer = runtime.block_on(async {
+        let requests = StopRequests::listen(io);
+        tokio::select! {
+            answer = calling => Some(answer),
+            () = requests.reach(1) => None,
+        }
+    });
     // The process ends here, so the trace is written first.
     if let Err(error) = runtime.block_on(budget.with(context.services.state.flush())) {
         io.note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
-    Ok(answer)
+    // Ends what still runs.
+    drop(runtime);
+    Ok(answer.unwrap_or_else(|| end_now()))
 }
 
 /// Reads the name of a function, in any spelling; help and errors list the plain ones.
@@ -259,6 +269,7 @@ mod tests {
         std::fs::write(folder.path().join("tools.json"), tools).unwrap();
         std::fs::write(folder.path().join("toolcrib.toml"), config).unwrap();
         let checked = toolcrib_catalog::open(toolcrib_catalog::config::read(folder.path()));
+        let io = Io::new("toolcrib".into(), std::io::empty(), std::io::sink(), std::io::sink(), |_| None);
         for _ in 0..200 {
             let templates = Arc::new(toolcrib_docs::Templates::load(None).unwrap());
             let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
@@ -267,8 +278,7 @@ mod tests {
                 Services { backends: Backends::new(folder.path(), environment), ..Services::default() };
             let function = Function::named("tool_exec").unwrap();
             let call = json!({ "op": "x", "args": {} });
-            let answer =
-                asked(&Io::of_process(), function, view, services, Caller::default(), call).ok().unwrap();
+            let answer = asked(&io, function, view, services, Caller::default(), call).ok().unwrap();
             assert_eq!(answer.body()["error"]["code"], "INTERNAL");
         }
     }

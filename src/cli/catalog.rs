@@ -23,9 +23,6 @@ use toolcrib_gateway::functions::CatalogView;
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
 
-/// Help for a toolcrib.toml that was found and not named.
-pub(super) const HELP: &str = "name it as the catalog, such as `.`";
-
 /// The message about a catalog that does not exist: a file beside it with nearly its name, or else what a catalog is.
 fn missing(path: &Path) -> String {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -130,13 +127,12 @@ impl CatalogArgs {
     }
 
     fn read_workspace(&self, io: &Io, path: &Path) -> Workspace {
-        let mut workspace = config::read(path);
-        if self.given().is_none() && workspace.document.is_some() {
-            workspace.disarm(HELP);
-            self.left_out.get_or_init(|| workspace.found.unwrap_or_default());
+        let mut workspace = if self.is_named() { config::read(path) } else { config::read_found(path) };
+        if let Some(found) = workspace.found {
+            self.left_out.get_or_init(|| found);
             self.note_left_out(io, |left| left.sources, "live servers and addresses of definitions");
         }
-        if !self.offline && workspace.found.is_none() {
+        if !self.offline && !workspace.is_confined {
             workspace.fetched = self.addresses.registries(&workspace);
         }
         workspace
@@ -211,21 +207,26 @@ impl CatalogArgs {
     /// The templates named on the command line, else the configured ones, else the built-in ones.
     pub(super) fn templates(
         &self,
+        io: &Io,
         checked: &Checked,
         named: Option<&Path>,
     ) -> Result<Templates, CommandError> {
-        let of_catalog = || Templates::of(&checked.catalog.config.render, &self.folder());
-        named.map_or_else(of_catalog, |folder| Templates::load(Some(folder))).map_err(failed)
+        let Some(folder) = named else {
+            self.note_left_out(io, |left| left.templates, "templates");
+            return Templates::of(&checked.catalog.config.render, &self.folder()).map_err(failed);
+        };
+        Templates::load(Some(folder)).map_err(failed)
     }
 
     /// The catalog as callers with these roles see it.
     pub(super) fn view(
         &self,
+        io: &Io,
         checked: &Checked,
         profile: Option<&str>,
         roles: Option<&[String]>,
     ) -> Result<CatalogView, CommandError> {
-        let templates = self.templates(checked, None)?;
+        let templates = self.templates(io, checked, None)?;
         Ok(CatalogView::new(&checked.catalog, profile, roles, Arc::new(templates))?)
     }
 

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
-use super::findings::complete;
+use super::findings::{complete, in_one_line};
 use super::io::Io;
 use super::progress::Bar;
 use toolcrib_catalog::Checked;
-use toolcrib_definition::finding::{Severity, locate, text_report};
+use toolcrib_definition::finding::{Code, Severity, locate, text_report};
 use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
 use toolcrib_search::SearchRequest;
 
@@ -62,7 +62,7 @@ impl EvalArgs {
         if labels.iter().all(|labels| labels.queries.is_empty()) {
             return Err(failed("no label can be used"));
         }
-        let view = self.catalog.view(&checked, None, None)?;
+        let view = self.catalog.view(io, &checked, None, None)?;
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
         let bar = Bar::new(io, "asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
@@ -115,7 +115,8 @@ impl EvalArgs {
         if files.is_empty() {
             let message =
                 "there are no labelled queries: name a file with --queries, or under [eval] in toolcrib.toml";
-            return Err(CommandError::Usage(message.into()));
+            let left_out = checked.findings.iter().find(|finding| finding.code == Code::LabelInvalid);
+            return Err(CommandError::Usage(left_out.map_or(message.into(), in_one_line)));
         }
         if !self.at_least.is_empty() {
             return Ok((files, self.at_least.clone()));

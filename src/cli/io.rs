@@ -76,6 +76,13 @@ impl Io {
         }
     }
 
+    /// Prints a diff to stdout. The runner of a job would take a line of it that begins with `::` for a command.
+    pub(super) fn print_diff(&self, diff: &str) -> CommandResult {
+        let is_command = |line: &str| line.trim_start().starts_with("::");
+        let shown = |line: &str| line.replacen("::", "\\::", usize::from(is_command(line)));
+        self.print(&diff.split_inclusive('\n').map(shown).collect::<String>())
+    }
+
     /// Prints an error to stderr.
     pub(super) fn error(&self, text: &str) {
         self.note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::catalog::{CatalogArgs, HELP};
+use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
 use super::runtime::runtime;
 use super::servers::credentials;
-use toolcrib_catalog::config::{Environment, Server, Workspace};
+use toolcrib_catalog::config::{Environment, NAME_IT, Server, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::nearest;
 use toolcrib_front::credentials::{PendingSignIn, SignIn, SignInError};
@@ -186,7 +186,7 @@ fn named<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Server, Command
     found.map(|(_, server)| *server).ok_or_else(|| {
         if workspace.found.is_some() {
             let message = "the servers of a toolcrib.toml that was found and not named are left out";
-            return CommandError::Usage(format!("{message}: read it, and {HELP}"));
+            return CommandError::Usage(format!("{message}: read it, and {NAME_IT}"));
         }
         let near = nearest(name, known.iter().map(|(called, _)| called.as_str()));
         let names: Vec<&str> = known.iter().map(|(called, _)| called.as_str()).collect();

@@ -51,7 +51,7 @@ impl PromptArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
         let checked = self.catalog.open_readable(io)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
-        let templates = self.catalog.templates(&checked, None)?;
+        let templates = self.catalog.templates(io, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
         let provider = self.provider.unwrap_or(configured.provider);

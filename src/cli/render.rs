@@ -61,7 +61,7 @@ impl RenderArgs {
         let checked = self.catalog.open(io)?;
         self.catalog.report_briefly(io, &checked);
         if self.check {
-            self.with_files(&checked, |_, files| self.drift(io, files))
+            self.with_files(io, &checked, |_, files| self.drift(io, files))
         } else {
             self.rerun(io, &checked, "")
         }
@@ -70,10 +70,11 @@ impl RenderArgs {
     /// Does something with the number of tools and the files that document them.
     fn with_files(
         &self,
+        io: &Io,
         checked: &Checked,
         act: impl FnOnce(usize, &Files<'_>) -> CommandResult,
     ) -> CommandResult {
-        let templates = self.catalog.templates(checked, self.templates.as_deref())?;
+        let templates = self.catalog.templates(io, checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
@@ -98,7 +99,7 @@ impl RenderArgs {
             io.note(format!("{} is up to date", self.folder().display()));
             return Ok(());
         }
-        io.print(&drift.diff)?;
+        io.print_diff(&drift.diff)?;
         let counts = format!(
             "{} to create, {} to change, {} to remove",
             drift.created.len(),
@@ -123,7 +124,7 @@ impl Rerun for RenderArgs {
     }
 
     fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
-        self.with_files(checked, |tools, files| {
+        self.with_files(io, checked, |tools, files| {
             if !self.has_result() && tools == 0 {
                 refuse_unread(checked)?;
             }

@@ -47,7 +47,7 @@ impl SearchArgs {
             ));
         }
         let checked = self.catalog.open_at_turn(io)?;
-        let view = self.catalog.view(&checked, self.profile.as_deref(), None)?;
+        let view = self.catalog.view(io, &checked, self.profile.as_deref(), None)?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();

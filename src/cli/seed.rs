@@ -107,7 +107,7 @@ impl SeedArgs {
         } else if drift.is_empty() {
             io.note(format!("{} is up to date", self.workspace.display()));
         } else {
-            io.print(&drift.diff)?;
+            io.print_diff(&drift.diff)?;
         }
         if drift.is_empty() {
             return Ok(());
@@ -154,7 +154,7 @@ impl Rerun for SeedArgs {
 
     fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
         self.template.as_deref().map(find_template).transpose()?;
-        let templates = self.catalog.templates(checked, None)?;
+        let templates = self.catalog.templates(io, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let template = self.template(&checked.catalog, &profile)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);

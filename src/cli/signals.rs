@@ -94,11 +94,13 @@ impl Signals {
 pub(super) struct StopRequests(tokio::sync::watch::Receiver<usize>);
 
 impl StopRequests {
-    /// Listens from now on; called in a runtime.
-    pub(super) fn listen() -> Self {
+    /// Listens from now on, where the run has the process to itself; called in a runtime.
+    pub(super) fn listen(io: &Io) -> Self {
         let (count, requests) = tokio::sync::watch::channel(0);
         // Without signals, the system ends the process in its own way.
-        if let Ok(mut signals) = Signals::listen() {
+        if io.is_process()
+            && let Ok(mut signals) = Signals::listen()
+        {
             tokio::spawn(async move {
                 loop {
                     signals.next().await;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::catalog::{CatalogArgs, HELP};
+use super::catalog::CatalogArgs;
 use super::error::{CommandError, failed};
 use super::folders::state_folder;
 use super::io::Io;
 use super::runtime::runtime;
-use toolcrib_catalog::config;
+use toolcrib_catalog::config::{self, NAME_IT};
 use toolcrib_definition::guard::guarded;
 use toolcrib_definition::private_file;
 use toolcrib_gateway::state::{StateStore, open};
@@ -51,7 +51,7 @@ impl StateArgs {
             let message = if args.is_named() {
                 "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml".into()
             } else {
-                format!("no state is known: {HELP}, or a file with --state FILE")
+                format!("no state is known: {NAME_IT}, or a file with --state FILE")
             };
             return Err(CommandError::Usage(message));
         };

@@ -48,7 +48,7 @@ pub(super) struct TokensArgs {
 impl TokensArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
         let checked = self.catalog.open_readable(io)?;
-        let templates = self.catalog.templates(&checked, None)?;
+        let templates = self.catalog.templates(io, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
         payload.deferred = self.deferred.unwrap_or(payload.deferred);
         payload.provider = self.provider.unwrap_or(payload.provider);

@@ -94,7 +94,7 @@ impl Running {
             arguments,
             caller: &self.caller,
             idempotency_key: self.key.as_deref(),
-            timeout: self.time,
+            longest_silence: self.time,
             begun: &self.begun,
         }
     }

@@ -311,3 +311,74 @@ fn sarif_holds_to_its_schema() {
     assert_eq!(place["artifactLocation"]["uri"], "sub%20dir/a%2Cb.json");
     assert_eq!(place["region"]["startLine"], 1);
 }
+
+#[test]
+fn what_looks_like_a_tool_in_a_folder_and_is_not_understood_is_an_error() {
+    let schema = json!({"type": "object", "properties": {"phone": {"type": "string"}}});
+    let check = |key: &str, parameters: Value, expect: &[&str]| {
+        let tool = json!({"name": "send_sms", "description": "Sends a text.", key: parameters}).to_string();
+        let folder = fixture::folder(&[("good.yaml", GOOD), ("sms.json", &tool)]);
+        let checked = fixture::open(folder.path());
+        let errors: Vec<&str> = checked.findings.errors().map(|finding| finding.code.as_str()).collect();
+        assert_eq!(errors, expect, "{key}: {:#?}", checked.findings);
+        let mut schemas = checked.catalog.tools.iter().map(|tool| tool.parameters.schema());
+        let has_phone = schemas.any(|schema| schema["properties"].get("phone").is_some());
+        assert_eq!(has_phone, expect.is_empty(), "{key}");
+    };
+    for key in ["parameter", "arguments", "params", "input_schemas"] {
+        check(key, schema.clone(), &["definition-invalid"]);
+    }
+    check("inputSchema", schema.to_string().into(), &["definition-invalid"]);
+    check("parameters", json!({"phone": "string", "text": "string"}), &[]);
+    check("inputSchema", json!({"phone": "string", "text": "string"}), &[]);
+    let other =
+        json!({"name": "deploy", "description": "An action.", "inputs": {"phone": {"description": "P."}}});
+    let folder = fixture::folder(&[("good.yaml", GOOD), ("action.json", &other.to_string())]);
+    assert_eq!(fixture::open(folder.path()).findings.errors().count(), 0);
+}
+
+#[test]
+fn a_keyword_that_is_none_is_told_with_the_nearest_word() {
+    let schema = json!({"type": "object", "propertys": {}, "requried": ["a"], "properties": {
+        "a": {"type": "string", "choices": ["x"], "description": "A.", "x-note": 1, "example": "x", "optional": false},
+        "b": {"type": "string", "optional": true, "description": "B.", "ui:widget": "text"},
+    }});
+    let tools = json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string();
+    let checked = fixture::open_text("tools.json", &tools);
+    let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
+    let mut helps: Vec<&str> = doubtful.filter_map(|finding| finding.help.as_deref()).collect();
+    helps.sort();
+    let expect = ["enum", "properties", "required", "required"].map(|word| format!("did you mean `{word}`?"));
+    assert_eq!(helps, expect);
+}
+
+#[test]
+fn only_lost_tools_and_arguments_fail_commands_that_write() {
+    let run = |tools: Value, expect: i32| {
+        let folder = fixture::folder(&[("tools.json", &tools.to_string())]);
+        let root = text(folder.path());
+        let (out, workspace) = (folder.path().join("out"), folder.path().join("workspace"));
+        for command in [
+            vec!["render", root, "--out", text(&out)],
+            vec!["seed", text(&workspace), root],
+            vec!["payload", root, "--provider", "openai"],
+        ] {
+            let run = fixture::run(&command);
+            assert_eq!(run.code, expect, "{command:?} {tools}: {}", run.stderr);
+        }
+    };
+    let tool = |more: Value| {
+        let mut tool = json!({"name": "a", "description": "Reads it.", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}});
+        tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([tool])
+    };
+    run(tool(json!({"parameters": {"type": "object", "properties": {"n": 5}}})), 0);
+    run(tool(json!({"examples": [{"arguments": {"n": "many"}}]})), 0);
+    run(tool(json!({"effect": "writes", "colour": "red"})), 0);
+    run(tool(json!({"parameters": {"type": "object", "properties": "n"}})), 1);
+    run(tool(json!({"parameters": 5})), 1);
+    run(
+        json!([{"description": "no name", "parameters": {"type": "object"}}, {"name": "b", "parameters": {"type": "object"}}]),
+        1,
+    );
+}

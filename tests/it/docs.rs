@@ -205,3 +205,19 @@ fn a_diff_shows_the_words_of_a_long_line_that_differ() {
     assert!(run.stdout.contains("\n-") && run.stdout.contains("same old end"), "{}", run.stdout);
     assert!(run.stdout.contains("same new end"), "{}", run.stdout);
 }
+
+#[test]
+fn no_line_of_a_diff_is_a_command_of_a_runner() {
+    let tool = |last: &str| {
+        let description = format!("Gets x.\n\n::error file=a.js::no\n\n  ::stop-commands::b\n\n{last}");
+        serde_json::json!([{"name": "x", "description": description, "parameters": {"type": "object", "properties": {}}}]).to_string()
+    };
+    let folder = fixture::folder(&[("tools.json", &tool("old"))]);
+    let (file, out) = (folder.path().join("tools.json"), folder.path().join("out"));
+    let arguments = ["render", fixture::text(&file), "--out", fixture::text(&out), "--check"];
+    assert_eq!(fixture::run(&arguments[..4]).code, 0);
+    fs::write(&file, tool("new")).unwrap();
+    let diff = fixture::run(&arguments).stdout;
+    assert!(diff.contains("stop-commands") && diff.contains("+new"), "{diff}");
+    assert!(diff.lines().all(|line| !line.trim_start().starts_with("::")), "{diff}");
+}

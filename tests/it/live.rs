@@ -256,3 +256,23 @@ fn a_wait_names_the_servers_that_have_not_answered() {
     let told = told.into_inner();
     assert_eq!((told.len(), told[0].as_str(), told[2].as_str()), (3, "sky, true 7", ""), "{told:?}");
 }
+
+#[test]
+fn a_server_that_does_one_thing_at_a_time_may_take_long_for_it() {
+    // It is asked for its list meanwhile, and answers that only after the call.
+    let script = r#"answer() { echo '{"jsonrpc":"2.0","id":'$id',"result":'"$1"'}'; }
+note() { echo '{"jsonrpc":"2.0","method":"notifications/'"$1"'","params":{'"$2"'}}'; }
+number() { printf '%s' "$line" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
+while read -r line; do id=$(number id); case "$line" in
+*'"initialize"'*) answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"x","version":"1"}}';;
+*tools/list*) answer '{"tools":[{"name":"count_trees","description":"Counts.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}';;
+*tools/call*) token=$(number progressToken); call=$id; note tools/list_changed
+for n in $(seq 14); do sleep 0.4; note progress '"progressToken":'$token',"progress":'$n; done; id=$call; answer '{"content":[{"type":"text","text":"all trees"}]}';;
+*'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}';; esac; done"#;
+    let root = folder(&[("server.sh", script)]);
+    let command = format!("['sh', '{}']", text(&root.path().join("server.sh")));
+    let toml = format!("[[source]]\nserver = 'sky'\nmcp = {{ command = {command}, timeout_seconds = 2 }}\n");
+    write(root.path(), "toolcrib.toml", &toml);
+    let told = run(&["call", "tool_exec", r#"{"op": "count_trees"}"#, text(root.path())]);
+    assert!(told.stdout.contains("all trees"), "{} {}", told.stdout, told.stderr);
+}

@@ -192,9 +192,12 @@ fn shortened(function: &str, answer: &Value) -> (Vec<String>, Option<Value>) {
     match answer.get("result") {
         Some(result) => {
             let text = as_client_text(result);
-            let notes = notes(answer).map(|notes| json!({ "meta": notes }).to_string());
-            let data = (notes.is_none() && result.is_object()).then(|| result.clone());
-            ([text].into_iter().chain(notes).collect(), data)
+            let notes = notes(answer);
+            let data = notes
+                .as_ref()
+                .map_or_else(|| result.clone(), |notes| json!({ "result": result, "meta": notes }));
+            let notes = notes.map(|notes| json!({ "meta": notes }).to_string());
+            ([text].into_iter().chain(notes).collect(), Some(data).filter(|_| result.is_object()))
         }
         None => {
             let notes = notes(answer);

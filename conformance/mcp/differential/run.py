@@ -198,14 +198,22 @@ def without_last(direct, ours):
 
 
 def without_notes(wanted, result):
-    """Both results without notes of the gateway on the call, which follow the blocks of the server."""
+    """Both results without what the gateway adds to the blocks of the server: its data, where they lack it, and notes on the call."""
     count = len(wanted.get("content", []))
-    notes = [block.get("text", "") for block in result.get("content", [])[count:]]
-    if not notes or not all(note.startswith('{"meta":') for note in notes):
+    added = [block.get("text", "") for block in result.get("content", [])[count:]]
+    data = wanted.get("structuredContent")
+    notes = added[1:] if data is not None and added and not is_note(added[0]) else added
+    if not all(map(is_note, notes)):
         return wanted, result
-    # Beside notes there is no data: some clients would show it in place of them.
-    wanted = {name: field for name, field in wanted.items() if name != "structuredContent"}
-    return wanted, {**result, "content": result["content"][:count]}
+    result = {**result, "content": result.get("content", [])[:count]}
+    if notes and data is not None:
+        # Data stands together with the notes: some clients show it in place of texts.
+        result["structuredContent"] = (result.get("structuredContent") or {}).get("result")
+    return wanted, result
+
+
+def is_note(text):
+    return text.startswith(('{"meta":', '{"repaired":'))
 
 
 def failed_at_gateway(call, direct, result, same):

@@ -202,12 +202,13 @@ impl Context<'_> {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
         let op = names::written_op(&definition, &mut report).unwrap_or_default();
-        let long = match parts.body.is_empty() && parts.returns.is_none() {
+        let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
+        let result = parts.result(definition.result_schema.is_some());
+        let long = match parts.body.is_empty() && result.is_none() {
             true => description.clone(),
             false => parts.body,
         };
-        let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
-        let returns = returns.or(parts.returns);
+        let returns = returns.or(result);
         let tool = Tool {
             name,
             safe_name: String::new(),

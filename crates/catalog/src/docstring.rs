@@ -1,6 +1,12 @@
 //! Lifts the sections of a docstring (arguments, returns, examples ...) out of a long description.
 
+mod argument;
+
 use indexmap::IndexMap;
+
+pub use argument::Described;
+use argument::is_type;
+use toolcrib_definition::schema::type_words::{parts, standard_type};
 
 /// A long description, taken apart. Text that is not clearly a section stays in the body, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,10 +15,10 @@ pub struct Docstring {
     pub body: String,
     /// Everything but the descriptions of arguments.
     pub without_arguments: String,
-    /// Text about each argument; a type in parentheses stays in front.
-    pub arguments: IndexMap<String, String>,
-    /// Description of the result of a call.
-    pub returns: Option<String>,
+    /// Type of and text about each argument.
+    pub arguments: IndexMap<String, Described>,
+    /// Type and description of the result of a call.
+    pub returns: Described,
     /// Examples, as written.
     pub examples: Vec<String>,
     /// Notes and tips.
@@ -67,13 +73,26 @@ impl Docstring {
         (!text.is_empty() && self.add_section(heading.section, &text)).then_some(end)
     }
 
+    /// The description of the result. Its type is left out where a schema has it, and where it says nothing.
+    pub fn result(&self, has_schema: bool) -> Option<String> {
+        let Described { kind, about } = &self.returns;
+        let word = standard_type(kind).filter(|_| kind.chars().all(char::is_alphanumeric)).unwrap_or(kind);
+        match (about.as_str(), word) {
+            ("", "") => None,
+            ("", kind) => Some(kind.into()),
+            (_, "" | "object" | "null") => Some(about.clone()),
+            _ if has_schema => Some(about.clone()),
+            (about, kind) => Some(format!("({kind}) {about}")),
+        }
+    }
+
     fn add_section(&mut self, section: Section, text: &str) -> bool {
         match section {
             Section::Arguments => match arguments(text) {
                 Some(found) => found.into_iter().for_each(|(name, about)| self.add_argument(name, &about)),
                 None => return false,
             },
-            Section::Returns => self.add_returns(text),
+            Section::Returns => self.add_returns(&result(text)),
             Section::Examples => self.examples.extend(items(text).unwrap_or_else(|| vec![text.to_string()])),
             Section::Notes => self.notes.extend(items(text).unwrap_or_else(|| paragraphs(text))),
             Section::Raises => {
@@ -87,27 +106,25 @@ impl Docstring {
         let with_more = |text: &str| format!("{text} {more}").trim().to_string();
         match field {
             Field::Argument { name, kind, about } => {
-                let about = with_more(about);
-                let about = if kind.is_empty() { about } else { format!("({kind}) {about}") };
-                self.add_argument(name.to_string(), about.trim());
+                let described = Described { kind, about: with_more(about) };
+                self.add_argument(name.to_string(), &described);
             }
-            Field::Returns(text) => self.add_returns(&with_more(text)),
-            Field::Raises(text) => self.raises.push(with_more(text)),
+            Field::Returns { kind, about } => {
+                self.add_returns(&Described { kind: kind.into(), about: with_more(about) })
+            }
+            Field::Raises { kind: "", about } => self.raises.push(with_more(about)),
+            Field::Raises { kind, about } => self.raises.push(format!("{kind}: {}", with_more(about))),
         }
     }
 
-    fn add_argument(&mut self, name: String, about: &str) {
-        let known = self.arguments.entry(name).or_default();
-        if !known.is_empty() && !about.is_empty() {
-            known.push(' ');
-        }
-        known.push_str(about);
+    fn add_argument(&mut self, name: String, about: &Described) {
+        self.arguments.entry(name).or_default().add(about);
     }
 
-    fn add_returns(&mut self, text: &str) {
-        match &mut self.returns {
-            Some(known) => *known = format!("{known}\n\n{text}"),
-            None => self.returns = Some(text.to_string()),
+    fn add_returns(&mut self, more: &Described) {
+        match self.returns.about.as_str() {
+            known if known.is_empty() || more.about.is_empty() => self.returns.add(more),
+            known => self.returns.about = format!("{known}\n\n{}", more.about),
         }
     }
 }
@@ -156,15 +173,21 @@ struct Heading<'a> {
     style: Style,
 }
 
-/// A Sphinx field: `:param name: text`.
+/// A field: `:param name: text` of Sphinx, `@param name: text` of Epytext, `@param {type} name - text` of JSDoc.
 enum Field<'a> {
-    Argument { name: &'a str, kind: &'a str, about: &'a str },
-    Returns(&'a str),
-    Raises(&'a str),
+    Argument { name: &'a str, kind: String, about: &'a str },
+    Returns { kind: &'a str, about: &'a str },
+    Raises { kind: &'a str, about: &'a str },
 }
 
 const HEADINGS: [(Section, &[&str]); 5] = [
-    (Section::Arguments, &["args", "arguments", "parameters", "params", "input parameters"]),
+    (
+        Section::Arguments,
+        &[
+            "args", "arguments", "parameters", "params", "input parameters", "keyword args",
+            "keyword arguments", "other parameters",
+        ],
+    ),
     (Section::Returns, &["return", "returns", "yields", "yield"]),
     (Section::Raises, &["raises", "raise", "throws"]),
     (
@@ -244,29 +267,63 @@ fn block_end(lines: &[&str], at: usize, heading: &Heading<'_>) -> usize {
     end
 }
 
-/// A Sphinx field at a line.
+/// A field at a line.
 fn field(line: &str) -> Option<Field<'_>> {
-    let line = line.trim().strip_prefix(':')?;
-    let (words, about) = line.split_once(':')?;
-    let about = about.trim();
-    let (tag, rest) = words.split_once(' ').unwrap_or((words, ""));
-    let (kind, name) = rest.trim().rsplit_once(' ').unwrap_or(("", rest.trim()));
+    let line = line.trim();
+    let (tag, rest) = line.strip_prefix([':', '@'])?.split_once([' ', ':'])?;
+    let (braced, rest) = braced(rest.trim_start());
+    let (words, about) = match line.starts_with('@') {
+        _ if matches!(tag, "return" | "returns" | "rtype" | "yields") => ("", rest),
+        true => rest.split_once([' ', ':']).unwrap_or((rest, "")),
+        false => rest.split_once(':')?,
+    };
+    let about = about.trim_start_matches([':', '-', ' ']).trim_end();
+    let (before, name) = words.trim().rsplit_once(' ').unwrap_or(("", words.trim()));
+    let name = name.trim_matches(['[', ']']);
+    let (name, default) = name.split_once('=').unwrap_or((name, ""));
+    let kind = if braced.is_empty() { before.trim() } else { braced };
+    let with_default =
+        || if default.is_empty() { kind.to_string() } else { format!("{kind}, default {default}") };
     match tag {
-        "return" | "returns" | "rtype" | "yields" if rest.is_empty() && !about.is_empty() => {
-            Some(Field::Returns(about))
+        "rtype" => Some(Field::Returns { kind: about, about: "" }),
+        "return" | "returns" | "yields" if !about.is_empty() => Some(Field::Returns { kind, about }),
+        "param" | "parameter" | "arg" | "argument" | "key" | "keyword" | "kwarg" if is_name(name) => {
+            Some(Field::Argument { name, kind: with_default(), about })
         }
-        "param" | "parameter" | "arg" if is_name(name) => {
-            Some(Field::Argument { name, kind: kind.trim(), about })
+        "type" if is_name(name) && kind.is_empty() => {
+            Some(Field::Argument { name, kind: about.into(), about: "" })
         }
-        "type" if is_name(name) && kind.is_empty() => Some(Field::Argument { name, kind: about, about: "" }),
-        "raises" | "raise" | "except" if !rest.is_empty() => Some(Field::Raises(line.split_once(' ')?.1)),
+        "raises" | "raise" | "except" | "throws" if !rest.is_empty() => {
+            Some(Field::Raises { kind: braced, about: rest.trim() })
+        }
         _ => None,
     }
 }
 
+/// A type in braces at the start, and the text after it.
+fn braced(text: &str) -> (&str, &str) {
+    let parts = text.strip_prefix('{').and_then(|text| text.split_once('}'));
+    parts.map_or(("", text), |(kind, rest)| (kind.trim(), rest.trim_start()))
+}
+
+/// The result in a section of its own: `dict: text`, or NumPy's type with the text below it, after a name or none.
+fn result(text: &str) -> Described {
+    let first = text.lines().next().unwrap_or(text);
+    let (kind, about) = match text.split_once(": ").or_else(|| text.split_once(":\n")) {
+        Some((kind, about)) if is_type(kind) => (kind, about),
+        _ => (first.rsplit(" : ").next().unwrap_or(first), &text[first.len()..]),
+    };
+    let is_list =
+        dedent(about.trim_start_matches('\n')).lines().any(|line| indent(line) == 0 && line.contains(" : "));
+    if is_type(kind) && !is_list {
+        return Described { kind: kind.trim().into(), about: dedent(about.trim_matches('\n')) };
+    }
+    Described { kind: String::new(), about: text.to_string() }
+}
+
 /// The arguments of a block, or `None` when one of its lines is something else.
-fn arguments(block: &str) -> Option<Vec<(String, String)>> {
-    let mut found: Vec<(String, String)> = Vec::new();
+fn arguments(block: &str) -> Option<Vec<(String, Described)>> {
+    let mut found: Vec<(String, Described)> = Vec::new();
     let mut of_line = 0;
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
         if indent(line) == 0 {
@@ -275,32 +332,28 @@ fn arguments(block: &str) -> Option<Vec<(String, String)>> {
             found.extend(more);
         } else {
             let start = found.len().checked_sub(of_line.max(1))?;
-            for (_, about) in &mut found[start..] {
-                if !about.is_empty() {
-                    about.push(' ');
-                }
-                about.push_str(line.trim());
-            }
+            let more = Described { kind: String::new(), about: line.trim().into() };
+            found[start..].iter_mut().for_each(|(_, described)| described.add(&more));
         }
     }
     (!found.is_empty()).then_some(found)
 }
 
 /// The arguments of a line; NumPy lists several of one type, `x, y : float`.
-fn arguments_of(line: &str) -> Option<Vec<(String, String)>> {
-    if let Some(one) = argument(line) {
-        return Some(vec![one]);
-    }
-    let (names, kind) = line.split_once(" : ")?;
-    let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_start_matches('*')).collect();
-    names
-        .iter()
-        .all(|name| is_name(name))
-        .then(|| names.iter().map(|name| (name.to_string(), kind.trim().to_string())).collect())
+fn arguments_of(line: &str) -> Option<Vec<(String, Described)>> {
+    let of_numpy = line.split_once(" : ").filter(|_| bullet(line).is_none()).and_then(|(names, kind)| {
+        let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_start_matches('*')).collect();
+        let first = parts(kind, ',').next().unwrap_or(kind).trim();
+        let is_kind = is_type(first) || !first.contains(' ') || first.starts_with('{');
+        let described = Described { kind: kind.trim().into(), about: String::new() };
+        let named = |name: &str| (name.to_string(), described.clone());
+        (is_kind && names.iter().all(|name| is_name(name))).then(|| names.into_iter().map(named).collect())
+    });
+    of_numpy.or_else(|| argument(line).map(|one| vec![one]))
 }
 
 /// `name: text`, `name (type): text`, `- name - text`, with or without code or bold marks.
-fn argument(line: &str) -> Option<(String, String)> {
+fn argument(line: &str) -> Option<(String, Described)> {
     let line = bullet(line).unwrap_or(line.trim());
     let quote = ["**`", "`", "**", "\""].into_iter().find(|mark| line.starts_with(mark)).unwrap_or("");
     let bare = line.strip_prefix(quote)?;
@@ -320,7 +373,7 @@ fn argument(line: &str) -> Option<(String, String)> {
         None if rest.is_empty() && !kind.is_empty() => "",
         None => return None,
     };
-    is_name(name).then(|| (name.to_string(), format!("{kind} {about}").trim().to_string()))
+    is_name(name).then(|| (name.to_string(), Described::of(format!("{kind} {about}").trim())))
 }
 
 /// A type in parentheses at the start, and the text after it; `None` when the parentheses never close.

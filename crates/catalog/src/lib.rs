@@ -55,7 +55,7 @@ use findings::Unlinted;
 pub use findings::{Findings, UnresolvedName};
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line, registry_of};
-pub use schema::{Callable, Parameters};
+pub use schema::{Callable, Parameters, result_fits};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 
 /// The category of tools that have nothing in common with others.

@@ -8,36 +8,22 @@ use indexmap::IndexSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
-use toolcrib_definition::finding::{SchemaNames, percent_decoded, plain_flag, pointer_join};
-use toolcrib_definition::quoted;
-use toolcrib_definition::schema::walk::{
-    KeywordKind, TYPES, declares_schema, draft, each_with_pointer_mut, fits, holds, meant, standard_type,
-    type_of,
+use toolcrib_definition::finding::{
+    SchemaNames, normalized, percent_decoded, plain_flag, pointer_join, resolve_local,
 };
-
-/// Other spellings of keywords: those of Vertex, and of Python clients.
-const SPELLINGS: [(&str, &str); 12] = [
-    ("type_", "type"),
-    ("format_", "format"),
-    ("enum_", "enum"),
-    ("any_of", "anyOf"),
-    ("one_of", "oneOf"),
-    ("all_of", "allOf"),
-    ("min_items", "minItems"),
-    ("max_items", "maxItems"),
-    ("min_length", "minLength"),
-    ("max_length", "maxLength"),
-    ("default_", "default"),
-    ("additional_properties", "additionalProperties"),
-];
+use toolcrib_definition::quoted;
+use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
+use toolcrib_definition::schema::walk::{
+    KeywordKind, declares_schema, draft, each_with_pointer_mut, fits, holds, meant, misspelled, type_of,
+};
 
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     /// Keywords and values that were read differently, each with an explanation.
     pub(super) words: Vec<(String, String)>,
-    /// Values that are no schema, each with a message and a help; their places accept any value.
-    pub(super) wrong: Vec<(String, String, String)>,
+    /// What was written and is lost, each with a message.
+    pub(super) lost: Vec<(String, String)>,
     /// References that resolve to nothing; their places accept any value.
     pub(super) broken: Vec<(String, String)>,
     /// References out of the document; never followed.
@@ -54,8 +40,8 @@ pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     };
     let mut value = schema.clone();
     repairing.schema(&mut value, &mut String::new());
-    let Repairs { words, wrong, broken, remote } = &repairing.repairs;
-    let clean = words.is_empty() && wrong.is_empty() && broken.is_empty() && remote.is_empty();
+    let Repairs { words, lost, broken, remote } = &repairing.repairs;
+    let clean = words.is_empty() && lost.is_empty() && broken.is_empty() && remote.is_empty();
     (!clean).then_some((value, repairing.repairs))
 }
 
@@ -76,6 +62,7 @@ impl Repairing<'_> {
             return;
         };
         self.spellings(schema, pointer);
+        self.whole_schema(schema, pointer);
         self.property_names(schema, pointer);
         self.plain_meanings(schema, pointer);
         self.drop_nulls(schema, pointer);
@@ -86,6 +73,7 @@ impl Repairing<'_> {
         self.tuple(schema, pointer);
         self.required(schema, pointer);
         self.reference(schema, pointer);
+        self.choice(schema, pointer);
         self.schema_uri(schema, pointer);
         each_with_pointer_mut(schema, pointer, &mut |at, child| self.schema(child, at));
     }
@@ -94,33 +82,42 @@ impl Repairing<'_> {
         self.repairs.words.push((pointer.to_string(), what.into()));
     }
 
-    /// A text in place of a schema: `"true"`, or the name of a type, which nothing says is all of the schema.
+    /// Reports what was left out: nothing is lost if it said nothing.
+    fn left_out(&mut self, place: String, says_nothing: bool, what: impl Into<String>) {
+        let Repairs { words, lost, .. } = &mut self.repairs;
+        if says_nothing { words } else { lost }.push((place, what.into()));
+    }
+
+    /// A text in place of a schema: `"true"`, or a type.
     fn no_schema(&mut self, written: Value, value: &mut Value, pointer: &str) {
         if let Some(flag) = plain_flag(&written) {
             self.word(pointer, format!("\"{flag}\" was read as {flag}"));
             *value = flag.into();
-        } else if written.is_null() {
-            self.word(pointer, "null in place of a schema was read as \"anything\"");
+        } else if let Some(schema) = written.as_str().and_then(schema_of_type) {
+            self.word(pointer, format!("{written} was read as a schema of this type"));
+            *value = schema;
         } else {
-            let kind = written.as_str().and_then(standard_type);
-            let help = format!("write a schema, such as {{\"type\": \"{}\"}}", kind.unwrap_or("string"));
             let found = quoted(&written.to_string());
             let message = format!("expected a schema, found {found}; the place accepts anything");
-            self.repairs.wrong.push((pointer.to_string(), message, help));
+            self.left_out(pointer.to_string(), false, message);
         }
     }
 
-    /// Keywords in the spelling of another language.
+    /// Keywords in another spelling: `type_`, `min_items`, `propertys`.
     fn spellings(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
-        for (written, keyword) in SPELLINGS {
-            let is_meant = |value: &Value| {
-                fits(holds(keyword), keyword, value) || (keyword == "type" && value.is_string())
-            };
-            if !schema.contains_key(keyword)
-                && schema.get(written).is_some_and(is_meant)
-                && let Some(value) = schema.shift_remove(written)
-            {
-                self.word(&pointer_join(pointer, written), format!("`{written}` was read as `{keyword}`"));
+        let meant = |(key, value): (&String, &Value)| {
+            let keyword = misspelled(key).filter(|keyword| !schema.contains_key(*keyword))?;
+            let kind = holds(keyword);
+            let is_sure = normalized(key) == normalized(keyword)
+                && (kind != KeywordKind::Schema || keyword.contains(char::is_uppercase));
+            let is_list = matches!(kind, KeywordKind::Named | KeywordKind::Names | KeywordKind::Values);
+            let is_type = keyword == "type" && value.is_string();
+            (is_type || fits(kind, keyword, value) && (is_sure || is_list)).then(|| (key.clone(), keyword))
+        };
+        let meant: Vec<(String, &str)> = schema.iter().filter_map(meant).collect();
+        for (written, keyword) in meant {
+            if let Some(value) = schema.shift_remove(&written) {
+                self.word(&pointer_join(pointer, &written), format!("`{written}` was read as `{keyword}`"));
                 schema.insert(keyword.into(), value);
             }
         }
@@ -131,23 +128,40 @@ impl Repairing<'_> {
         let is_keyword = |key: &str, value: &Value| {
             key.starts_with('$') || holds(key) == KeywordKind::List || fits(holds(key), key, value)
         };
-        let is_property = |key: &str, value: &Value| {
-            !is_keyword(key, value) && !key.starts_with("x-") && declares_schema(value)
-        };
+        let is_typed = schema.contains_key("type");
         let is_object = schema.get("type").and_then(Value::as_str).and_then(standard_type) == Some("object");
+        let is_type = |value: &Value| !is_typed && value.as_str().and_then(schema_of_type).is_some();
+        let is_property = |key: &str, value: &Value| {
+            let is_schema = declares_schema(value) || is_type(value);
+            !is_keyword(key, value) && !key.starts_with("x-") && is_schema
+        };
+        let is_name = |key: &str, value: &Value| {
+            is_property(key, value) || holds(key) == KeywordKind::Text && is_type(value)
+        };
         let fits_beside = |(key, value): (&String, &Value)| {
-            is_property(key, value) || (is_object && (key == "type" || is_keyword(key, value)))
+            is_name(key, value) || (is_object && (key == "type" || is_keyword(key, value)))
         };
         let has_some = schema.iter().any(|(key, value)| is_property(key, value));
         if !has_some || schema.contains_key("properties") && is_object || !schema.iter().all(fits_beside) {
             return;
         }
         let (properties, keywords): (Map<_, _>, Map<_, _>) =
-            std::mem::take(schema).into_iter().partition(|(key, value)| is_property(key, value));
+            std::mem::take(schema).into_iter().partition(|(key, value)| is_name(key, value));
         *schema = keywords;
         schema.entry("type").or_insert_with(|| "object".into());
         schema.insert("properties".into(), properties.into());
         self.word(pointer, "names of properties in place of a schema were read as its `properties`");
+    }
+
+    /// A whole schema below `properties`.
+    fn whole_schema(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let is_whole = |inner: &Value| inner["type"] == "object" && inner["properties"].is_object();
+        if schema.get("properties").is_some_and(is_whole)
+            && let Some(Value::Object(inner)) = schema.shift_remove("properties")
+        {
+            schema.extend(inner);
+            self.word(pointer, "the schema below `properties` was read as the schema itself");
+        }
     }
 
     /// A value of the wrong kind that can only mean one thing.
@@ -178,8 +192,10 @@ impl Repairing<'_> {
         let wrong: Vec<String> =
             schema.iter().filter(|(key, value)| is_wrong(key, value)).map(|(key, _)| key.clone()).collect();
         for key in wrong {
-            schema.shift_remove(&key);
-            self.word(&pointer_join(pointer, &key), format!("`{key}` has no usable value and was left out"));
+            let written = schema.shift_remove(&key).unwrap_or_default();
+            let says_nothing = written.is_null() || written.as_array().is_some_and(Vec::is_empty);
+            let what = format!("`{key}` has no usable value and was left out");
+            self.left_out(pointer_join(pointer, &key), says_nothing, what);
         }
     }
 
@@ -191,30 +207,23 @@ impl Repairing<'_> {
         if !words.is_empty() && words.iter().all(is_fine) {
             return;
         }
-        let read: Vec<Option<&str>> =
-            words.iter().map(|word| standard_type(word.as_str().unwrap_or_default())).collect();
-        let shown = words
-            .iter()
-            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_string))
-            .collect::<Vec<_>>()
-            .join(" | ");
+        let in_words = |types: &Value| {
+            let word = |word: &Value| word.as_str().map_or_else(|| word.to_string(), str::to_string);
+            types
+                .as_array()
+                .map_or_else(|| word(types), |all| all.iter().map(word).collect::<Vec<_>>().join(" | "))
+        };
+        let shown = in_words(written);
         let place = pointer_join(pointer, "type");
-        let known: Option<Vec<&str>> = read.into_iter().collect();
-        match known.as_deref() {
-            Some([only]) => {
-                self.word(&place, format!("type `{shown}` was read as `{only}`"));
-                schema.insert("type".into(), Value::from(*only));
-            }
-            Some([_, ..]) => {
-                let mut types: Vec<Value> = known.into_iter().flatten().map(Value::from).collect();
-                types.dedup();
-                self.word(&place, format!("type `{shown}` was read as its standard words"));
-                schema.insert("type".into(), Value::Array(types));
-            }
-            _ => {
-                self.word(&place, format!("type `{shown}` was read as \"anything\""));
-                schema.shift_remove("type");
-            }
+        if let Some(Value::Object(meant)) = schema_of_type(&shown) {
+            let read = meant.get("type").map(in_words).unwrap_or_default();
+            self.word(&place, format!("type `{shown}` was read as `{read}`"));
+            let items = meant.get("items").filter(|_| !schema.contains_key("items")).cloned();
+            schema.extend(items.map(|items| ("items".to_string(), items)));
+            schema.extend(meant.get("type").map(|kind| ("type".to_string(), kind.clone())));
+        } else {
+            self.word(&place, format!("type `{shown}` was read as \"anything\""));
+            schema.shift_remove("type");
         }
     }
 
@@ -286,6 +295,26 @@ impl Repairing<'_> {
         }
     }
 
+    /// A format is a hint, so that forms of one type which differ in it may all fit.
+    fn choice(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let root = self.root;
+        let Some(Value::Array(forms)) = schema.get("oneOf").filter(|_| !schema.contains_key("anyOf")) else {
+            return;
+        };
+        let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, root);
+        let word = |form: &Value, key: &str| target(form).unwrap_or(form).get(key).cloned();
+        let has_twin =
+            |form: &Value| forms.iter().filter(|other| word(other, "type") == word(form, "type")).count() > 1;
+        let is_by_format = forms.iter().any(|form| word(form, "format").is_some() && has_twin(form));
+        if is_by_format && let Some(forms) = schema.shift_remove("oneOf") {
+            schema.insert("anyOf".into(), forms);
+            self.word(
+                &pointer_join(pointer, "oneOf"),
+                "`oneOf` was read as `anyOf`, since formats are hints",
+            );
+        }
+    }
+
     /// A list of item schemas is `prefixItems` since 2020-12.
     fn tuple(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
         if self.old_draft || !schema.get("items").is_some_and(Value::is_array) {
@@ -325,21 +354,23 @@ impl Repairing<'_> {
             Some(Value::Array(names)) => {
                 let before = names.len();
                 names.retain(Value::is_string);
+                let named = names.len();
                 let mut seen = HashSet::new();
                 names.retain(|name| seen.insert(name.as_str().unwrap_or_default().to_string()));
-                if names.len() != before {
-                    self.repairs.words.push((
-                        pointer_join(pointer, "required"),
-                        "`required` held entries that are no names, or twice the same".into(),
-                    ));
+                if names.len() < before {
+                    let what = "`required` held entries that are no names, or twice the same".to_string();
+                    let Repairs { words, lost, .. } = &mut self.repairs;
+                    if named < before { lost } else { words }.push((pointer_join(pointer, "required"), what));
                 }
                 let new: Vec<Value> =
                     hoisted.into_iter().filter(|name| !seen.contains(name)).map(Value::from).collect();
                 names.extend(new);
             }
-            Some(_) => {
+            Some(written) => {
+                let says_nothing = written.is_null() || plain_flag(written) == Some(false);
                 schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
-                self.word(&pointer_join(pointer, "required"), "`required` is no list and was left out");
+                let what = "`required` is no list and was left out";
+                self.left_out(pointer_join(pointer, "required"), says_nothing, what);
             }
             None if !hoisted.is_empty() => {
                 schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());

@@ -292,7 +292,7 @@ impl<'a> Sampler<'a> {
             let Some(value) = self.inner(&at.to_string(), &schemas, name, depth + 1) else { break };
             let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
             made.push(match made.contains(&value) {
-                true => other.cloned().unwrap_or_else(|| varied(value, at)),
+                true => other.cloned().unwrap_or_else(|| varied(value, at, further)),
                 false => value,
             });
         }
@@ -452,10 +452,15 @@ fn by_format(format: &str) -> Option<&'static str> {
     })
 }
 
-/// Another value of the kind of an element that is in the list already.
-fn varied(value: Value, at: usize) -> Value {
+/// Another value of the kind of an element that is in the list already; a text of a format differs in its last digit.
+fn varied(value: Value, at: usize, item: Option<&Value>) -> Value {
+    let has_format = item.is_some_and(|item| item.get("format").is_some());
     match value {
-        Value::String(text) => match text.parse::<u64>() {
+        Value::String(mut text) => match text.parse::<u64>() {
+            Err(_) if has_format && let Some(last) = text.rfind(|c: char| c.is_ascii_digit()) => {
+                text.replace_range(last..=last, &(at % 10).to_string());
+                text.into()
+            }
             Ok(number) => (number + at as u64).to_string().into(),
             Err(_) => format!("{text}-{}", at + 1).into(),
         },

@@ -8,11 +8,12 @@ use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::docstring::Described;
 use super::repair::{Repairs, repair};
 use toolcrib_definition::finding::{
     Code, Finding, Place, Violation, pointer_join, resolve_local, violations,
@@ -175,7 +176,7 @@ impl Parameters {
 /// Repairs and compiles the parameters of a definition. `described` are descriptions that a docstring has for them.
 pub(super) fn check(
     tool: &Definition,
-    described: &IndexMap<String, String>,
+    described: &IndexMap<String, Described>,
     place: &Place,
     report: &mut impl FnMut(Finding),
 ) -> Parameters {
@@ -202,7 +203,7 @@ pub(super) fn check(
         let (mut changed, mut pointer) = (Vec::new(), String::new());
         repair_patterns(Arc::make_mut(&mut schema), &mut pointer, &mut changed);
         for (pointer, message) in changed {
-            report(Finding::new(Code::SchemaRepaired, message).at(place.below(&pointer)));
+            report(Finding::new(Code::SchemaDoubtful, message).at(place.below(&pointer)));
         }
         compiled = compile(&schema, cost);
     }
@@ -335,8 +336,10 @@ fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Find
         let listed: Vec<String> = listed.iter().map(counted).collect();
         report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(place.below(pointer)));
     }
-    for (pointer, message, help) in &repairs.wrong {
-        report(Finding::new(Code::FieldInvalid, message).at(place.below(pointer)).help(help));
+    for (pointer, message) in &repairs.lost {
+        let code = if pointer == "/properties" { Code::DefinitionInvalid } else { Code::SchemaDoubtful };
+        let help = "write what JSON Schema has in this place, such as {\"type\": \"string\"} for a schema";
+        report(Finding::new(code, message).at(place.below(pointer)).help(help));
     }
     for (pointer, reference) in &repairs.broken {
         let message = format!("`{reference}` points nowhere; anything is accepted there");
@@ -351,21 +354,22 @@ fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Find
 }
 
 /// Copies descriptions that only the docstring has into the schema, where readers look for them.
-fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, String>) {
-    let lacks = |schema: &Value, name: &str| {
-        let property =
-            schema.get("properties").and_then(|properties| properties.get(name)).and_then(Value::as_object);
-        property.is_some_and(|property| {
-            property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty))
-        })
+fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Described>) {
+    let lacks = |property: &Map<String, Value>| {
+        property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty))
     };
-    for (name, text) in described {
-        if !lacks(schema, name) {
+    for (name, described) in described {
+        let property = properties(schema).and_then(|properties| properties.get(name)?.as_object());
+        let Some(text) =
+            property.filter(|property| lacks(property)).map(|property| described.beside(property))
+        else {
             continue;
-        }
+        };
         let properties = Arc::make_mut(schema).get_mut("properties").and_then(Value::as_object_mut);
-        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(name)) {
-            property.insert("description".into(), text.as_str().into());
+        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(name))
+            && !text.is_empty()
+        {
+            property.insert("description".into(), text.into());
         }
     }
 }
@@ -403,12 +407,14 @@ fn is_text(keyword: &str) -> bool {
 }
 
 /// Whether the schema says everything that the docstring says of the arguments, and the docstring says something.
-pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> bool {
+pub(super) fn tells(schema: &Value, described: &IndexMap<String, Described>) -> bool {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = |(name, text): (&String, &String)| {
-        let property = schema.get("properties").and_then(|properties| properties.get(name));
-        let described = property.and_then(|property| property.get("description")).and_then(Value::as_str);
-        described.is_some_and(|described| squeezed(described).contains(&squeezed(text)))
+    let says = |(name, described): (&String, &Described)| {
+        let property = properties(schema).and_then(|properties| properties.get(name)?.as_object());
+        property.is_some_and(|property| {
+            let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            squeezed(text).contains(&squeezed(&described.beside(property)))
+        })
     };
     !described.is_empty() && described.iter().all(says)
 }
@@ -456,10 +462,21 @@ fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileErro
     })
 }
 
+/// Returns true if clients that validate results, also formats in them, accept this one. A schema with patterns that need
+/// backtracking accepts none.
+pub fn result_fits(schema: &Value, result: &Value) -> bool {
+    let cost = ValidationCost::of(schema);
+    let is_checkable = within_limits(schema, cost).is_ok() && cost.affords(schema, result);
+    let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
+    let options = jsonschema::options().with_draft(draft(schema)).offline();
+    let options = options.should_validate_formats(true).with_pattern_options(linear);
+    is_checkable && options.build(schema).is_ok_and(|validator| validator.is_valid(result))
+}
+
 impl Compiled {
     fn of(schema: &Value) -> Result<Self, jsonschema::ValidationError<'static>> {
         let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
-        match options(schema).with_pattern_options(linear).build(schema) {
+        match build(schema, linear) {
             Ok(validator) => Ok(Self { validator, of_longer: None }),
             Err(_) => {
                 let (_, steps) = BACKTRACKING[0];
@@ -495,13 +512,24 @@ fn size(expression: &Hir) -> usize {
     }
 }
 
-fn options(schema: &Value) -> ValidationOptions<'static> {
-    jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true)
+/// Compiles a schema. Formats, encodings and media types of texts are hints: only the server knows what it takes.
+fn build<E>(
+    schema: &Value,
+    patterns: PatternOptions<E>,
+) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        .with_draft(draft(schema))
+        .offline()
+        .should_validate_formats(false)
+        .without_content_encoding_support("base64")
+        .without_content_media_type_support("application/json")
+        .with_pattern_options(patterns)
+        .build(schema)
 }
 
 fn backtracking(schema: &Value, steps: usize) -> Result<Validator, jsonschema::ValidationError<'static>> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(steps).size_limit(pattern_bytes(schema));
-    options(schema).with_pattern_options(patterns).build(schema)
+    build(schema, patterns)
 }
 
 /// The share of one pattern in the memory of all.

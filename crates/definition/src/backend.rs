@@ -48,7 +48,7 @@ pub struct CommandBackend {
     /// own environment.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, String>,
-    /// Longest time that it may run, in seconds, where that is less than the time of a call.
+    /// Longest time that it may run, in seconds. When absent, the limits of calls apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_seconds: Option<u64>,

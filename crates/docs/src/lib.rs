@@ -34,7 +34,7 @@ pub use index::Llms;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};
-pub use templates::{TemplateError, Templates, own_templates};
+pub use templates::{TemplateError, Templates};
 
 /// The documentation of a profile, ready to be written.
 pub struct Docs<'a> {

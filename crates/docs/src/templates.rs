@@ -2,12 +2,12 @@
 //! never a template. The assets of web pages are beside them and are replaced in the same way.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
-use toolcrib_catalog::config::Render;
+use toolcrib_catalog::config::{Render, is_within};
 use toolcrib_definition::embedded_files;
 
 /// Our templates and assets, sorted by their names.
@@ -81,12 +81,17 @@ const ASSETS: &str = "assets/";
 impl Templates {
     /// The built-in templates, with those of `folder` in place of the ones of the same name.
     pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
-        Self::with(folder.map(own_templates).transpose()?.unwrap_or_default())
+        Self::with(folder.map(|folder| own_templates(folder, folder)).transpose()?.unwrap_or_default())
     }
 
     /// The templates of the folder that a configuration names; the built-in ones where it names none.
     pub fn of(render: &Render, root: &Path) -> Result<Self, TemplateError> {
-        Self::load(render.templates.as_ref().map(|folder| root.join(folder)).as_deref())
+        let Some(configured) = &render.templates else { return Self::load(None) };
+        let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        let folder = root.join(configured);
+        // A path that leads elsewhere is the operator's word; a link that does so is not.
+        let outermost = if configured.components().all(is_plain) { root } else { &folder };
+        Self::with(own_templates(&folder, outermost)?)
     }
 
     fn with(mut own: BTreeMap<String, String>) -> Result<Self, TemplateError> {
@@ -162,13 +167,19 @@ fn parsed(texts: &[(&str, String)]) -> Result<Tera, TemplateError> {
     Ok(tera)
 }
 
-/// The templates in a folder, by their names.
-pub fn own_templates(folder: &Path) -> Result<BTreeMap<String, String>, TemplateError> {
+/// The templates in a folder, by their names. No link leads out of the outermost folder.
+fn own_templates(folder: &Path, outermost: &Path) -> Result<BTreeMap<String, String>, TemplateError> {
     refuse_unknown_files(folder)?;
     let own = EMBEDDED.iter().map(|(name, _)| (*name, folder.join(name))).filter(|(_, file)| file.exists());
-    let read = |(name, file): (&str, PathBuf)| match std::fs::read_to_string(file) {
-        Ok(text) => Ok((name.to_string(), text)),
-        Err(error) => Err(problem(name, error)),
+    let read = |(name, file): (&str, PathBuf)| {
+        if !is_within(outermost, &file) {
+            return Err(problem(
+                name,
+                "it is behind a symbolic link out of its folder; put the file itself there",
+            ));
+        }
+        let text = std::fs::read_to_string(file).map_err(|error| problem(name, error))?;
+        Ok((name.to_string(), text))
     };
     own.map(read).collect()
 }

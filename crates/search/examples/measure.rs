@@ -285,7 +285,8 @@ fn main() {
                 let rows = lines(&data.join(from).join("queries.jsonl"));
                 let step = rows.len().div_ceil(150).max(1);
                 for row in rows.iter().step_by(step) {
-                    ask(&catalog, row["query"].as_str().unwrap(), &[], &mut far, Some("far"));
+                    let set = format!("far {from}");
+                    ask(&catalog, row["query"].as_str().unwrap(), &[], &mut far, Some(&set));
                 }
             }
         }
@@ -352,7 +353,7 @@ fn main() {
             );
         }
         for row in lines(&data.join("metatool/queries.jsonl")).iter().step_by(140) {
-            ask(&catalog, row["query"].as_str().unwrap(), &[], &mut far, Some("far"));
+            ask(&catalog, row["query"].as_str().unwrap(), &[], &mut far, Some("far metatool"));
         }
         for (place, query) in FAR.lines().enumerate() {
             let half = place % 2;

@@ -27,6 +27,12 @@ const APART: usize = 6;
 pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// Words of a request that something is not done; "don" is what "don't" leaves.
 pub(super) const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
+/// Words that a verb follows which is a thing, or was done by somebody; and words that ask for what a participle says.
+pub(super) const TOLD_AFTER: [&str; 24] = [
+    "the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "this", "these", "those", "in",
+    "from", "that", "which", "who", "i", "we", "he", "she", "they", "just",
+];
+pub(super) const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
 /// First words of a question, which asks to read whatever verbs it has.
 pub(super) const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
      how+far";
@@ -172,7 +178,8 @@ impl Request {
         // Whoever must not delete a thing does not ask to delete it.
         let is_refused = words.iter().any(|word| REFUSALS.contains(&word.as_str()));
         let asked = if is_refused { 0 } else { words.len() };
-        let all = (0..asked).filter_map(at).fold(0, |all, actions| all | actions);
+        let wishes = (0..asked).filter(|place| is_wish(words, *place)).filter_map(at);
+        let all = wishes.fold(0, |all, actions| all | actions);
         let is_read = actions == 0 || actions & READS != 0;
         let has = |wanted: &str| words.iter().any(|word| word == wanted);
         let asks_who_may = words.windows(2).any(|pair| pair[0] == "who" && MAY.contains(&pair[1].as_str()));
@@ -197,6 +204,13 @@ impl Request {
             plain: is_phrasal.then(|| tool_verb(actions)).flatten(),
         }
     }
+}
+
+/// Whether a verb may be what is wanted. "The page that I deleted" and "from the trash" only tell of what was removed.
+fn is_wish(words: &[String], place: usize) -> bool {
+    let before = place.checked_sub(1).map_or("", |before| words[before].as_str());
+    let is_wanted = words[..place].iter().any(|word| WANTS.contains(&word.as_str()));
+    !TOLD_AFTER.contains(&before) && (is_wanted || !words[place].ends_with("ed"))
 }
 
 /// Whether words begin like a question about things; one about tools may ask for any.
@@ -292,9 +306,10 @@ const NO_NOUNS: [&str; 19] = [
     "my", "via", "api",
 ];
 /// Words after which a name or a request has no head.
-pub(super) const AFTER_HEAD: [&str; 25] = [
-    "by", "for", "from", "with", "in", "to", "of", "on", "at", "as", "and", "or", "via", "into", "about",
-    "that", "which", "who", "is", "are", "am", "was", "were", "so", "if",
+pub(super) const AFTER_HEAD: [&str; 33] = [
+    "by", "for", "from", "with", "in", "to", "of", "off", "out", "on", "at", "as", "and", "or", "via",
+    "into", "about", "that", "which", "who", "is", "are", "am", "was", "were", "so", "if", "i", "we", "you",
+    "he", "she", "they",
 ];
 
 /// The place of the thing that a request is about: the last word that says something before one that begins a clause.

@@ -118,19 +118,19 @@ impl Index {
         let first = &hits[0];
         let together = if all > 0.0 { together / all } else { 0.0 };
         terms! {
-            1.0 => -6.065,
-            first.hit.meaning => 6.637,
-            most(|hit| hit.hit.meaning) => 8.270,
-            most(|hit| hit.hit.phrase) => 4.220,
-            first.hit.near => -1.557,
-            together => 2.439,
-            least => 1.713,
-            first.literally => 0.966,
-            first.hit.agrees => 0.311,
-            first.hit.extra => -0.748,
-            first.hit.head => -1.554,
-            first.length => 0.290,
-            (self.len() as f32).ln() => -0.710,
+            1.0 => -8.020,
+            first.hit.meaning => 4.327,
+            most(|hit| hit.hit.meaning) => 7.408,
+            most(|hit| hit.hit.phrase) => 1.335,
+            first.hit.near => -0.597,
+            together => 3.683,
+            least => 0.692,
+            first.literally => 1.742,
+            first.hit.agrees => 0.283,
+            first.hit.extra => -0.160,
+            first.hit.head => 0.034,
+            first.length => 0.176,
+            (self.len() as f32).ln() => -0.123,
         }
     }
 }
@@ -147,16 +147,16 @@ impl Features {
     /// Terms of the probability that the hit is right, given the probability that any hit fits.
     pub(super) fn terms(&self, fit: f32) -> [Term; 10] {
         terms! {
-            1.0 => -5.682,
-            fit => 3.413,
-            self.hit.meaning => 1.619,
-            self.hit.phrase => 1.758,
-            self.hit.near => -0.511,
-            self.literally => -0.903,
-            self.least => 0.911,
-            self.next => -0.320,
-            self.place => -0.940,
-            self.length => 0.499,
+            1.0 => -4.519,
+            fit => 2.839,
+            self.hit.meaning => 0.608,
+            self.hit.phrase => 0.794,
+            self.hit.near => 0.080,
+            self.literally => -0.198,
+            self.least => 0.622,
+            self.next => -0.321,
+            self.place => -0.865,
+            self.length => 0.298,
         }
     }
 }

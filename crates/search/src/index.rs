@@ -14,7 +14,7 @@ use toolcrib_catalog::config;
 use toolcrib_definition::Effect;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.3;
+pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.05;
 
 /// The number of a term: all words with one stem.
 pub(super) type Term = u32;

@@ -2,13 +2,14 @@
 //!
 //! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`index`] numbers the words, and each
-//!    entry and word has a [`meaning`]. [`actions`] gives the action of an entry.
+//!    entry and word has a [`meaning`]. [`actions`] gives the action of an entry, and [`contraries`] the verbs that undo it.
 //! 3. A [`SearchRequest`] is read as a [`query`], with its spelling corrected and words of other languages translated
 //!    ([`thesaurus`]), and gets a [`SearchResult`]: entries in the order of [`rank`], each with a [`confidence`] and a
 //!    reason, and a verdict.
 
 mod actions;
 mod confidence;
+mod contraries;
 mod index;
 mod meaning;
 pub mod model;

@@ -3,7 +3,7 @@
 use super::confidence::{self, Features};
 use super::index::{Index, SHOWN, Term};
 use super::query::{Kind, Query, Unit};
-use super::{Hit, SearchRequest, SearchResult, Verdict};
+use super::{Field, Hit, SearchRequest, SearchResult, Verdict};
 use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
@@ -16,13 +16,11 @@ const MOST_BESIDE_NAMED: f32 = 0.5;
 pub(super) const TELLING: usize = 5;
 
 /// Number of ranking features.
-pub(super) const FEATURES: usize = 10;
+pub(super) const FEATURES: usize = 11;
 /// Weight of each ranking feature, as `lab/search/fit.py` prints them.
-pub(super) const WEIGHTS: [f32; FEATURES] = [1.0, 5.1, 4.2, 2.5, 1.2, 0.9, 2.1, 2.5, -1.6, 0.9];
+pub(super) const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
 /// Cosine above which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
-/// Cosine from which an entry without a word of the query is still shown if nothing fits.
-const TELLS_NEAR: f32 = 0.35;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
 pub(super) const SAME_THING: f32 = 0.5;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
@@ -100,23 +98,37 @@ impl Index {
             confidence: confidence::of(features, fit).min(most).min(self.most_for(&query, candidate)),
             reason: confidence::reason(self, &query, candidate),
         });
-        let mut hits: Vec<Hit> = named.chain(fitting).collect();
+        let hits: Vec<Hit> = named.chain(fitting).collect();
         let verdict = self.verdict(fit, hits.first().map_or(0.0, |first| first.confidence));
-        if verdict == Verdict::NoMatch {
-            let far = |one: &Candidate| one.words == 0.0 && one.meaning < TELLS_NEAR;
-            hits.retain(|hit| !ranked.iter().any(|one| one.entry as usize == hit.entry && far(one)));
-        }
         SearchResult { verdict, hits }
     }
 
-    /// The most confidence of a candidate. For a short query, it is low if the query asks to write but the tool only
-    /// reads, or if a destructive tool acts on another thing, since nobody should call such a tool without a look.
+    /// The most confidence of a candidate. It is low for a destructive tool that acts on another thing or does what is
+    /// not asked for, since nobody should call such a tool without a look; for a tool that does the contrary; and, where
+    /// a short query asks to write, for a tool that only reads.
     fn most_for(&self, query: &Query, candidate: &Candidate) -> f32 {
-        let effect = self.effects[candidate.entry as usize];
+        let (effect, does) = (self.effects[candidate.entry as usize], &self.does[candidate.entry as usize]);
+        let is_other = candidate.head < SAME_THING
+            || candidate.agrees < 0.0
+            || does.deletes() && !query.request.is_removal;
         let is_short = query.length as f32 <= SHORT;
-        let only_reads = effect == Some(Effect::Read) && candidate.agrees < 0.0 && query.request.writes();
-        let is_other = effect == Some(Effect::Destructive) && candidate.head < SAME_THING;
-        if is_short && (only_reads || is_other) { confidence::UNSURE / 2.0 } else { 1.0 }
+        let only_reads = is_short && candidate.agrees < 0.0 && query.request.writes();
+        let is_doubted = match effect {
+            Some(Effect::Destructive) => is_other,
+            Some(Effect::Read) => only_reads,
+            _ => false,
+        };
+        if is_doubted || self.is_contrary(query, candidate.entry) { confidence::UNSURE / 2.0 } else { 1.0 }
+    }
+
+    /// Whether the verb of an entry's name does the contrary of what a query asks for, and the entry does not do both.
+    fn is_contrary(&self, query: &Query, entry: u32) -> bool {
+        let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
+        let (nouns, does) = (&self.nouns[entry as usize], &self.does[entry as usize]);
+        // A verb that no frame has comes first among the nouns.
+        let is_verb = |term: &Term| !nouns.contains(term) || does.first == 0 && nouns.first() == Some(term);
+        query.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
+            && !query.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))
     }
 
     /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
@@ -178,6 +190,7 @@ impl Index {
             let group = self.groups[entry].iter().any(|group| query.groups.contains(group));
             candidate.features = [
                 words,
+                words * long,
                 meaning,
                 meaning * long,
                 phrase,

@@ -4,8 +4,9 @@
 use hashbrown::HashSet;
 use serde_json::{Value, json};
 
-use super::actions::{self, AFTER_HEAD, Does, MAY, POLITE, QUESTION, REFUSALS};
+use super::actions::{self, AFTER_HEAD, Does, MAY, POLITE, QUESTION, REFUSALS, TOLD_AFTER, WANTS};
 use super::confidence::{self, Features, SURE_MATCH_LIKELIHOOD, UNSURE};
+use super::contraries;
 use super::index::{ARTICLES, Index, IndexEntry, SHOWN, Term};
 use super::meaning::{self, Meaning};
 use super::query::{PEOPLE, Query};
@@ -101,8 +102,11 @@ impl Index {
             "question": QUESTION,
             "may": MAY,
             "refusals": REFUSALS,
+            "toldAfter": TOLD_AFTER,
+            "wants": WANTS,
+            "contraries": contraries::PAIRS.trim_end(),
             "people": PEOPLE,
-            "afterHead": AFTER_HEAD,
+            "afterHead": AFTER_HEAD.as_slice(),
             "weights": rank::WEIGHTS,
             "sameThing": rank::SAME_THING,
             "matchWeights": weights(&self.match_terms(&Query::default(), &[Features::default()])),

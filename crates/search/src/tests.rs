@@ -175,6 +175,66 @@ fn a_tool_that_deletes_another_thing_is_not_sure() {
     assert_eq!((found.verdict, names[0].as_str()), (Verdict::Match, "delete_file"), "{found:?}");
 }
 
+/// A tool that deletes what its name says.
+fn destructive(name: &str, text: &str) -> IndexEntry {
+    IndexEntry { effect: Some(toolcrib_definition::Effect::Destructive), ..entry(name, text, &["id"]) }
+}
+
+#[test]
+fn a_destructive_tool_is_not_sure_unless_the_request_asks_for_just_that() {
+    let mut entries = forge();
+    entries.push(destructive("delete_team", "Delete a team of the platform."));
+    entries.push(destructive("delete_task", "Delete a task."));
+    for query in [
+        "take ana out of the platform team",
+        "please take the new colleague off the platform team before tomorrow's meeting starts",
+        "restore the task i deleted yesterday",
+        "show me the task that bob deleted from the board last week by mistake",
+        "the platform team has too many members, so remove ana and bob from the team",
+    ] {
+        let (found, names) = find_in(&entries, query);
+        let is_sure = found.verdict == Verdict::Match && names[0].starts_with("delete_");
+        assert!(!is_sure, "{query}: {names:?} {found:?}");
+    }
+    for query in ["delete the team", "could you please delete the task", "get rid of the task"] {
+        let (found, names) = find_in(&entries, query);
+        assert!(found.verdict == Verdict::Match && names[0].starts_with("delete_"), "{query}: {found:?}");
+    }
+}
+
+#[test]
+fn the_contrary_of_a_request_is_never_sure() {
+    for (query, tool, text) in [
+        ("unblock the contact", "BlockContact", "Block a contact."),
+        ("uninstall the extension", "install_extension", "Install an extension."),
+        ("decline the dispute", "accept_dispute", "Accept a dispute."),
+        ("turn off the alarm", "enable_alarm", "Enable an alarm."),
+        ("remove the star", "star_repository", "Star a repository."),
+        ("please reopen the ticket that was closed", "close_ticket", "Close a ticket."),
+        ("download the report", "uploadReport", "Upload a report."),
+    ] {
+        let (found, names) = find_in(&[entry(tool, text, &["id"])], query);
+        assert_ne!(found.verdict, Verdict::Match, "{query}: {names:?} {found:?}");
+    }
+    let both = entry("set_lock", "Lock or unlock a conversation.", &["id"]);
+    assert_eq!(find_in(&[both], "unlock the conversation").0.verdict, Verdict::Match);
+}
+
+#[test]
+fn the_nearest_are_given_if_nothing_fits() {
+    let index = Index::new(&office()).no_match_below(1.0);
+    let found =
+        index.find(SearchRequest { query: "knit the weather issue of a document", within: None, limit: 5 });
+    assert_eq!((found.verdict, found.hits.len()), (Verdict::NoMatch, 5), "{found:?}");
+}
+
+#[test]
+fn words_decide_in_a_long_request() {
+    let query = "our finance team has to see the quarterly figures by tomorrow morning, so convert the amount of money \
+                 in the attached sheet into euros";
+    first(query, "convertCurrency");
+}
+
 #[test]
 fn slips_are_mended() {
     first("wether forcast", "get_weather");

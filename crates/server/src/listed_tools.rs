@@ -3,8 +3,9 @@
 //! on the catalog that the server started with, so that every client gets the same kind of list.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use rmcp::model::Tool;
+use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 
 use toolcrib_catalog::config::{Mode, ServeMode, ToolList};
@@ -165,9 +166,9 @@ impl ListedTools {
         &self.tools
     }
 
-    /// Whether the tool that is listed under this name promises structured content.
-    pub(crate) fn promises_data(&self, listed: &str) -> bool {
-        self.tools.iter().any(|tool| tool.name == listed && tool.output_schema.is_some())
+    /// The schema of results of the tool that is listed under this name.
+    pub(crate) fn output_schema(&self, listed: &str) -> Option<&Arc<JsonObject>> {
+        self.tools.iter().find(|tool| tool.name == listed)?.output_schema.as_ref()
     }
 
     /// The position in the catalog of the tool that is listed under this name.

@@ -151,7 +151,7 @@ impl CallLimiter {
         Self { permits, time: limits.call_time(), services }
     }
 
-    /// Takes a place among the calls that run at once.
+    /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
     pub fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, LimitReached> {
         match self.permits.try_acquire() {
             Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
@@ -179,14 +179,14 @@ impl CallPermit<'_> {
         self.answer(context, Box::pin(call.call(context))).await
     }
 
-    /// Waits for the answer of a call, up to its timeout. Boxed, so that the transports' futures stay small.
+    /// Waits for the answer of a call; unless it runs tools, up to the limit. Boxed, so that the transports' futures stay small.
     async fn answer(
         self,
         context: &FunctionContext,
         calling: Pin<Box<impl Future<Output = Answer>>>,
     ) -> Result<Answer, LimitReached> {
-        // A function that runs tools has a longer timeout of its own, with a better error.
-        let time = self.limiter.time.max(self.function.timeout(&context.view.catalog().config.exec));
+        // A call of a tool may last as long as its caller waits: one that goes away drops this future.
+        let time = if self.function.runs_tools() { Duration::MAX } else { self.limiter.time };
         let answer = timeout(time, calling).await;
         let answer = answer.map_err(|_| LimitReached::Timeout(time));
         let outcome = match &answer {

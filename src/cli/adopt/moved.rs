@@ -166,7 +166,6 @@ pub(super) fn add(
 
 /// The settings of a server that differ from the defaults.
 fn inline(server: &Server) -> InlineTable {
-    let usual = Server::default();
     let mut table = InlineTable::new();
     if !server.command.is_empty() {
         table.insert("command", server.command.iter().collect::<Array>().into());
@@ -182,8 +181,8 @@ fn inline(server: &Server) -> InlineTable {
             table.insert(key, values.iter().collect::<InlineTable>().into());
         }
     }
-    if server.timeout_seconds != usual.timeout_seconds {
-        table.insert("timeout_seconds", i64::try_from(server.timeout_seconds).unwrap_or(i64::MAX).into());
+    if let Some(seconds) = server.timeout_seconds {
+        table.insert("timeout_seconds", i64::try_from(seconds).unwrap_or(i64::MAX).into());
     }
     table
 }

@@ -205,7 +205,7 @@ fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
         };
     }
     if failed.reason.contains("no answer within") {
-        let seconds = server.timeout_seconds.saturating_mul(4);
+        let seconds = server.timeout().as_secs().saturating_mul(4);
         return format!(
             "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
         );

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::catalog::CatalogArgs;
 use crate::cli::error::CommandError;
+use crate::cli::io::Io;
 use toolcrib_catalog::Findings;
 use toolcrib_catalog::config::{self, Config};
 use toolcrib_catalog::sources::LIVE;
@@ -17,9 +18,9 @@ use toolcrib_server::LiveCatalog;
 
 /// Takes over each new catalog that differs from the last one, until there are no more. A catalog that panics while
 /// it is read leaves the last one.
-pub(super) fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
+pub(super) fn keep_current(io: &Io, live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
     loop {
-        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
+        let taken = guarded_now(|| follow.next().map(|change| take_over(io, live, catalog, change)));
         match taken {
             Ok(Some(())) => {}
             Ok(None) => return,
@@ -51,7 +52,7 @@ pub(super) fn log_cost(live: &LiveCatalog) {
     let _ = std::thread::Builder::new().name("tokens".into()).spawn(counting);
 }
 
-fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
+fn take_over(io: &Io, live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     let Change { checked, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let tools = checked.catalog.tools.len();
@@ -68,7 +69,7 @@ fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
         tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
     }
     log_definitions(&checked.findings, Some(&live.current().findings));
-    match catalog.templates(&checked, None) {
+    match catalog.templates(io, &checked, None) {
         Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
         Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
         Err(CommandError::Findings(None)) => {}

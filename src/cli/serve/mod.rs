@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use crate::cli::catalog::{CatalogArgs, HELP};
+use crate::cli::catalog::CatalogArgs;
 use crate::cli::docs::failure;
 use crate::cli::error::{CommandError, CommandResult, failed};
 use crate::cli::io::Io;
@@ -26,7 +26,7 @@ use crate::cli::word::word;
 use follow::{keep_current, log_cost, log_definitions};
 use refuse::{refuse_broken_configuration, refuse_nothing};
 use toolcrib_catalog::Catalog;
-use toolcrib_catalog::config::{self, ServeMode, ToolList};
+use toolcrib_catalog::config::{self, NAME_IT, ServeMode, ToolList};
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::guard::MISTAKE;
 use toolcrib_definition::{Effect, clean_line};
@@ -129,7 +129,7 @@ impl ServeArgs {
             .build()
             .map_err(|error| failed(format!("cannot start: {error}")))?;
         let args = Arc::new(self);
-        let stop = runtime.block_on(async { StopRequests::listen() });
+        let stop = runtime.block_on(async { StopRequests::listen(io) });
         let Some(prepared) = runtime.block_on(Prepared::of(io, &args, &stop))? else {
             runtime.shutdown_background();
             return Ok(());
@@ -189,7 +189,7 @@ impl ServeArgs {
         }
         refuse_broken_configuration(io, &checked)?;
         refuse_nothing(&checked)?;
-        let templates = Arc::new(self.catalog.templates(&checked, None)?);
+        let templates = Arc::new(self.catalog.templates(io, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
         let endpoint = self.endpoint(io, &configured, &checked.catalog)?;
         let shown = ListingOptions {
@@ -244,7 +244,7 @@ impl ServeArgs {
             !configured.tokens.is_empty() || !configured.issuers.is_empty() || configured.proxy.is_some();
         if names_callers && self.catalog.workspace(io)?.found.is_some() {
             let message = "toolcrib.toml was found and not named, and names tokens or issuers, which use the environment";
-            return Err(CommandError::Usage(format!("{message}; {HELP}")));
+            return Err(CommandError::Usage(format!("{message}; {NAME_IT}")));
         }
         let callers = self.callers(io, configured)?;
         let address = self.address(configured, &callers)?;
@@ -374,7 +374,8 @@ impl Prepared {
         let following = {
             let live = Arc::clone(&live);
             let args = Arc::clone(&args);
-            std::thread::spawn(move || keep_current(&live, &args.catalog, follow))
+            let io = io.clone();
+            std::thread::spawn(move || keep_current(&io, &live, &args.catalog, follow))
         };
         runtime.block_on(begin(&state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));

@@ -139,6 +139,10 @@ fn what_does_not_end_is_ended_with_all_that_it_started() {
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86391");
 
+    let (_root, mut running) = sh("for i in $(seq 25); do echo; sleep 0.1; done; echo 41", json!({}));
+    running.time = Duration::from_secs(2);
+    assert_eq!(running.call("run", json!({})).unwrap().content, json!(41), "it is not silent");
+
     let (_root, running) = sh("sleep 86392", json!({ "timeout_seconds": 1 }));
     running.fails("run", json!({}), BackendErrorKind::TimedOut, "did not end in time");
     check_gone("86392");

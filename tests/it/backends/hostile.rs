@@ -77,12 +77,30 @@ fn a_connection_that_breaks_is_a_lost_call_and_only_reading_is_tried_again() {
 }
 
 #[test]
-fn dawdling_ends_with_the_time_of_the_call() {
-    let (url, _) = server(|mut stream| {
+fn an_answer_may_take_long_unless_the_server_is_silent_for_too_long() {
+    let begin = |stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n");
-        while stream.write_all(b" ").is_ok() {
+    };
+    let (url, _) = server(move |mut stream| {
+        begin(&mut stream);
+        for _ in 0..50 {
+            let _ = stream.write_all(b" ");
             std::thread::sleep(Duration::from_millis(50));
         }
+        let _ = stream.write_all(b"41");
+    });
+    let (_root, running) = catalog(&url, "");
+    assert_eq!(running.call("make_x", json!({})).unwrap().content, json!(41), "2.5 s, with a limit of 2 s");
+    let (url, _) = server(|mut stream| {
+        std::thread::sleep(Duration::from_millis(500));
+        drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n41"));
+    });
+    let (_root, mut running) = catalog(&url, "timeout_seconds = 60");
+    running.time = Duration::from_millis(50);
+    assert!(running.call("make_x", json!({})).is_ok(), "the server has a limit of its own");
+    let (url, _) = server(move |mut stream| {
+        begin(&mut stream);
+        std::thread::sleep(Duration::from_secs(20));
     });
     let (_root, mut running) = catalog(&url, "");
     running.time = Duration::from_millis(500);
@@ -128,4 +146,24 @@ fn a_flood_is_cut_and_a_bomb_stays_packed() {
     });
     let (_root, running) = catalog(&url, "");
     assert!(running.call("get_x", json!({})).unwrap().content.is_string());
+}
+
+#[test]
+fn json_of_too_many_values_stays_text() {
+    let many = format!("[{}0]", "0,".repeat(600_000));
+    let sent = many.clone();
+    let (url, _) = server(move |mut stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length:";
+        drop(stream.write_all(format!("{head} {}\r\n\r\n{sent}", sent.len()).as_bytes()));
+    });
+    let (_root, running) = catalog(&url, "");
+    for tool in ["get_x", "make_x"] {
+        let response = running.call(tool, json!({})).unwrap();
+        assert_eq!(response.content.as_str().map(str::len), Some(many.len()));
+        assert!(
+            response.warnings[0].contains("more than 500000 values and stays text"),
+            "{:?}",
+            response.warnings
+        );
+    }
 }

@@ -43,11 +43,19 @@ impl ServerHandler for Answers {
     ) -> Result<ListToolsResult, ErrorData> {
         let names = [
             "echo", "text", "json", "texts", "image", "nothing", "fail", "refuse", "slow", "die",
-            "read_and_die", "large", "rich", "rich_fail",
+            "read_and_die", "large", "rich", "rich_fail", "half", "data_only", "promised",
         ];
-        let schema = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
+        let schema = |schema: Value| Arc::new(schema.as_object().cloned().unwrap());
         let tool = |name: &&'static str| {
-            let tool = Tool::new(*name, "Answers.", Arc::clone(&schema));
+            let mut tool = Tool::new(*name, "Answers.", schema(json!({ "type": "object" })));
+            if *name == "promised" {
+                let limit = json!({ "limit": { "type": "integer" }, "dry": { "type": "boolean" } });
+                tool.input_schema = schema(json!({ "type": "object", "properties": limit }));
+                let trees =
+                    json!({ "trees": { "type": "integer" }, "key": { "enum": ["k3y-of-the-garden"] } });
+                let output = json!({ "type": "object", "properties": trees, "required": ["trees"], "additionalProperties": false });
+                tool.output_schema = Some(schema(output));
+            }
             tool.with_annotations(ToolAnnotations::new().read_only(*name == "read_and_die"))
         };
         Ok(ListToolsResult::with_all_items(names.iter().map(tool).collect()))
@@ -74,6 +82,15 @@ impl ServerHandler for Answers {
             "refuse" => return Err(ErrorData::invalid_params("not like this", Some(json!({ "why": 1 })))),
             "rich" => rich(Some("see"), false),
             "rich_fail" => rich(None, true),
+            "half" => half(vec![ContentBlock::text("done")]),
+            "data_only" => half(Vec::new()),
+            "promised" => match request.arguments.is_some_and(|arguments| arguments.contains_key("limit")) {
+                true => half_with(
+                    vec![ContentBlock::text("done")],
+                    json!({ "trees": 41, "key": "k3y-of-the-garden" }),
+                ),
+                false => half(vec![ContentBlock::text("done")]),
+            },
             "large" => text(&"x".repeat(5000)),
             "slow" => {
                 tokio::select! {
@@ -93,6 +110,17 @@ impl ServerHandler for Answers {
     fn get_tool(&self, _: &str) -> Option<Tool> {
         None
     }
+}
+
+/// A result whose data is in its structured content alone.
+fn half(content: Vec<ContentBlock>) -> CallToolResult {
+    half_with(content, json!({ "trees": 41 }))
+}
+
+fn half_with(content: Vec<ContentBlock>, data: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(data);
+    result
 }
 
 /// A result with everything that a result can have.

@@ -232,8 +232,10 @@ fn no_id_is_invented_for_a_corrected_call() {
     let error = tool(r#"{"type": "string"}"#, "");
     assert_eq!(error["example"]["args"], json!({"task_id": "<task_id>", "to": "done"}), "{error}");
     assert_eq!(error["fill_in"], json!(["/task_id"]));
+    let error = tool(r#"{"type": "string", "format": "uuid"}"#, "");
+    assert_eq!(error["example"]["args"]["task_id"], "<task_id>", "{error}");
     // An id that takes no marker is left to the caller.
-    for id in [r#"{"type": "string", "format": "uuid"}"#, r#"{"type": "integer"}"#] {
+    for id in [r#"{"type": "string", "pattern": "^[0-9a-f]+$"}"#, r#"{"type": "integer"}"#] {
         let error = tool(id, "");
         assert_eq!(error.get("example"), None, "{error}");
         assert_eq!(error["details"]["field_errors"][0]["pointer"], "/task_id");

@@ -290,7 +290,7 @@ fn each_step_is_in_the_trace_with_a_key_of_its_own_and_without_secrets() {
 }
 
 #[test]
-fn the_time_of_the_call_is_the_time_of_all_its_steps() {
+fn a_step_that_is_silent_for_too_long_ends_the_call() {
     let notes = Notes::new("[exec]\nallow = \"write\"\ncall_seconds = 1\n");
     let late = notes.run(json!({"op": "note.wait", "args": {}}));
     assert_eq!(code(&late), "BACKEND_TIMEOUT", "{late}");

@@ -92,6 +92,27 @@ fn a_request_that_is_no_json_is_answered_to_its_id() {
 }
 
 #[test]
+fn a_request_of_too_many_values_is_refused_as_too_large() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    let server = crate::serve::Server::start("examples/github", &[], &[]);
+    let many = format!("[{}0]", "0,".repeat(510_000));
+    let request = format!(
+        r#"{{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {{"arguments": {many}}}}}"#
+    );
+    process.write(&request);
+    let over_http = server.posting("/mcp", &request).header("accept", "application/json, text/event-stream");
+    for answer in [process.answer(77), over_http.send().unwrap().json().unwrap()] {
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("CONTENT_TOO_LARGE"), "{answer}");
+    }
+    let body = server.post("tool_exec", format!(r#"{{"op": "x", "args": {many}}}"#));
+    assert_eq!(body.status(), 413);
+    assert_eq!(body.json::<Value>().unwrap()["error"]["code"], "CONTENT_TOO_LARGE");
+    assert_alive(&mut process);
+}
+
+#[test]
 fn nothing_but_a_handshake_begins_a_session() {
     let mut process = Process::start("examples/github");
     process.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");

@@ -74,9 +74,10 @@ fn without_ours(mut result: Value) -> Value {
 fn a_tool_called_by_name_answers_exactly_what_its_server_answers() {
     for mode in ["full", "hybrid"] {
         with(mode, async |client, direct| {
-            for name in
-                ["echo", "text", "json", "texts", "image", "nothing", "fail", "large", "rich", "rich_fail"]
-            {
+            for name in [
+                "echo", "text", "json", "texts", "image", "nothing", "fail", "large", "rich", "rich_fail",
+                "half", "data_only", "promised",
+            ] {
                 let arguments = json!({ "a": [1, { "b": null }] });
                 let wanted = call(direct, name, arguments.clone()).await;
                 assert_eq!(without_ours(call(client, name, arguments).await), wanted, "{name}");
@@ -118,13 +119,18 @@ fn a_long_result_of_a_tool_called_by_name_is_whole() {
 #[test]
 fn on_the_gateway_blocks_stand_beside_the_envelope() {
     with("gateway", async |client, direct| {
-        for name in ["text", "image", "rich"] {
+        for name in ["text", "image", "rich", "echo"] {
             let wanted = call(direct, name, json!({})).await;
             let exec = call(client, "tool_exec", json!({ "op": name, "args": {} })).await;
-            assert_eq!(exec["content"], wanted["content"], "{name}");
+            let mut content = wanted["content"].as_array().unwrap().clone();
+            if name == "rich" {
+                let data = r#"{"status":"see","picture":"[image/png, 8 bytes]"}"#;
+                content.push(json!({ "type": "text", "text": data }));
+            }
+            assert_eq!(exec["content"], json!(content), "{name}");
             assert_eq!(exec.get("structuredContent"), wanted.get("structuredContent"), "{name}");
             let called = call(client, "call_tool", json!({ "tool_id": name, "arguments": {} })).await;
-            assert_eq!(called["content"], wanted["content"], "{name}");
+            assert_eq!(called["content"], json!(content), "{name}");
         }
         let wanted = call(direct, "rich_fail", json!({})).await;
         let failed = call(client, "tool_exec", json!({ "op": "rich_fail", "args": {} })).await;
@@ -132,6 +138,62 @@ fn on_the_gateway_blocks_stand_beside_the_envelope() {
         let text = failed["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("A chart, with [a list]") && !text.contains(PICTURE), "{text}");
         assert_eq!(failed["content"].as_array().unwrap()[1..], wanted["content"].as_array().unwrap()[1..]);
+    });
+}
+
+#[test]
+fn data_that_a_server_gives_beside_its_texts_is_in_the_text_and_in_the_data() {
+    with("gateway", async |client, _| {
+        for (op, blocks) in [("half", 2), ("data_only", 1), ("promised", 2)] {
+            let exec = call(client, "tool_exec", json!({ "op": op, "args": {} })).await;
+            assert_eq!(exec["content"].as_array().unwrap().len(), blocks, "{exec}");
+            assert_eq!(exec["content"][blocks - 1]["text"], r#"{"trees":41}"#, "{exec}");
+            assert_eq!(exec["structuredContent"], json!({ "trees": 41 }), "{exec}");
+        }
+        let corrected = json!({ "op": "promised", "args": { "Limit": "3" } });
+        let exec = call(client, "tool_exec", corrected.clone()).await;
+        let data = &exec["structuredContent"];
+        assert_eq!(data["result"]["trees"], 41, "{exec}");
+        assert!(!data["repaired"].is_null() || !data["meta"]["warnings"].is_null(), "{exec}");
+        assert!(exec["content"][1]["text"].as_str().unwrap().contains(r#""trees":41"#), "{exec}");
+        let batch = call(client, "tool_batch", json!({ "calls": [corrected, { "op": "data_only" }] })).await;
+        for index in [0, 1] {
+            assert!(batch["content"][index]["text"].as_str().unwrap().contains(r#""trees":41"#), "{batch}");
+            assert_eq!(batch["structuredContent"]["results"][index]["result"]["trees"], 41, "{batch}");
+        }
+    });
+}
+
+#[test]
+fn an_answer_of_our_own_fits_the_listed_output_schema_or_is_an_error_without_data() {
+    let (folder, url, _runtime) = catalog("");
+    let config = format!(
+        "[exec]\nallow = \"destructive\"\n[[source]]\nmcp = {{ url = '{url}', headers = {{ X-Key = '${{TOKEN}}' }} }}\n"
+    );
+    fixture::write(folder.path(), "toolcrib.toml", &config);
+    let server =
+        Server::start(fixture::text(folder.path()), &["--mode", "full"], &[("TOKEN", "k3y-of-the-garden")]);
+    run(async {
+        for lifecycle in [ClientLifecycleMode::Initialize, newer()] {
+            let client = over(server.url("/mcp"), lifecycle).await;
+            let tools = client.list_all_tools().await.unwrap();
+            assert!(tools.iter().any(|tool| tool.name == "promised" && tool.output_schema.is_some()));
+            for arguments in [json!({ "limit": "many" }), json!({ "dry_run": true }), json!({ "limit": 3 })] {
+                let failed = call(&client, "promised", arguments).await;
+                assert_eq!(
+                    (&failed["isError"], failed.get("structuredContent")),
+                    (&json!(true), None),
+                    "{failed}"
+                );
+                assert!(!failed["content"][0]["text"].as_str().unwrap().is_empty(), "{failed}");
+            }
+            for arguments in [json!({}), json!({ "idempotency_key": "k" }), json!({ "idempotency_key": "k" })]
+            {
+                let good = call(&client, "promised", arguments).await;
+                assert_eq!(good["structuredContent"], json!({ "trees": 41 }), "{good}");
+                assert_ne!(good["isError"], true, "{good}");
+            }
+        }
     });
 }
 

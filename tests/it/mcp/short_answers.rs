@@ -209,6 +209,11 @@ fn repairs_are_told_each_time_and_standing_warnings_once_a_session() {
                 texts(&result)[1].contains(r#""repaired":[{"pointer":"/limit","repair":"decoded"}]"#),
                 "{result}"
             );
+            let data = &result["structuredContent"];
+            assert_eq!(
+                (&data["result"]["total"], &data["repaired"][0]["repair"]),
+                (&json!(40), &json!("decoded"))
+            );
             let dry = call(client, "tool_exec", json!({"op": "a_list", "dry_run": true})).await;
             assert!(texts(&dry)[1].contains("nothing was run"), "{dry}");
         }

@@ -1,9 +1,10 @@
 //! Requests that are too many, too slow or too long do not take the server from others, and stopping loses nothing.
 
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use super::{Server, client, rest};
+use super::{Server, TOOLS, client, rest};
 
 const SHORT: &str = "[serve.limits]\nclient_seconds = 1\n";
 
@@ -54,6 +55,38 @@ fn a_body_that_does_not_come_is_not_waited_for() {
     let text = server.raw(head.as_bytes());
     assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("REQUEST_TIMEOUT"), "{text}");
     assert!(started.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn requests_that_are_still_on_their_way_keep_nobody_waiting() {
+    let server = Server::with("serve.limits.calls = 1", &[]);
+    let unfinished = |path: &str, length: &str| {
+        let mut stream = server.connect();
+        let media = if path.starts_with("/v1") || path == "/mcp" {
+            "application/json"
+        } else {
+            "application/x-www-form-urlencoded"
+        };
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: {media}\r\n", server.address);
+        let accept = "accept: application/json, text/event-stream\r\n";
+        stream.write_all(format!("{head}{accept}{length}").as_bytes()).unwrap();
+        stream
+    };
+    let paths = [
+        "/v1/tool_exec", "/v1/tool_batch", "/v1/tool_search", "/v1/tools/list_items", "/v1/payload",
+        "/v1/prompt", "/v1/parse", "/v1/results", "/v1/reload", "/mcp", "/tools/list_items.html", "/sign-in",
+        "/sign-out", "/approvals/ap_1",
+    ];
+    let lengths = ["content-length: 9000\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n5\r\n{"];
+    let held: Vec<_> =
+        paths.iter().flat_map(|path| [0, 1, 0, 1, 0].map(|form| unfinished(path, lengths[form]))).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let started = Instant::now();
+    assert_eq!(server.post("tool_search", r#"{"query": "items"}"#).status(), 200);
+    assert_eq!(server.post("payload", r#"{"provider": "openai"}"#).status(), 200);
+    assert_eq!(server.get("/tools/list_items.html", &[("accept", "text/html")]).status(), 200);
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    drop(held);
 }
 
 #[test]
@@ -127,7 +160,11 @@ fn with_too_many_connections_the_next_is_turned_away_and_told() {
 
 #[test]
 fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
-    let server = Server::with("serve.limits.calls = 1", &[]);
+    let backend = TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = format!("serve.limits.calls = 1\nserver.b.url = 'http://{}'", backend.local_addr().unwrap());
+    let slow = r#"[{"name": "get_slow", "description": "Waits.", "effect": "read",
+        "parameters": {"type": "object"}, "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}}, "#;
+    let server = Server::of(&TOOLS.replacen('[', slow, 1), &config, &[]);
     let through_mcp = || {
         let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "read_tool_doc", "arguments": {"name": "list_items"}}});
@@ -147,19 +184,47 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
     assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 200);
     assert_eq!((count("ok"), count("OVERLOADED")), (2, 0));
 
-    // A call whose body is still on its way has the only place.
+    // A call that its backend has got has the only place.
     let mut held = server.connect();
-    let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 22\r\n\r\n{";
+    let head = "POST /v1/tools/get_slow HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n";
     held.write_all(head.as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let (mut asked, _) = backend.accept().unwrap();
     let refused = through_mcp();
     assert_eq!(refused["isError"], true, "{refused}");
     assert_eq!(refused["structuredContent"]["error"]["code"], "OVERLOADED", "{refused}");
     assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 503);
     assert_eq!((count("ok"), count("OVERLOADED")), (2, 2));
-    held.write_all(br#""name": "list_items"}"#).unwrap();
+    asked.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
     assert!(answer(&mut held).starts_with("HTTP/1.1 200"));
     assert_ne!(through_mcp()["isError"], true);
+}
+
+#[test]
+fn a_call_whose_client_has_gone_gives_its_place_to_others() {
+    let tools = r#"[{"name": "wait", "description": "Waits.", "effect": "read", "parameters": {"type": "object"},
+        "backend": {"type": "command", "argv": ["sleep", "600"], "stdin": "none"}}]"#;
+    let config = "serve.limits.calls = 1\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n";
+    let server = Server::of(tools, config, &[]);
+    let rpc =
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait", "arguments": {}}}"#;
+    let accept = "accept: application/json, text/event-stream\r\nmcp-protocol-version: 2025-11-25\r\n";
+    for (path, headers, body) in [("/v1/tools/wait", "", "{}"), ("/mcp", accept, rpc)] {
+        let mut gone = server.connect();
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}");
+        gone.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+        let is_free = || server.post("read_tool_doc", r#"{"name": "wait"}"#).status() == 200;
+        let until = |free: bool| {
+            let started = Instant::now();
+            while is_free() != free {
+                assert!(started.elapsed() < Duration::from_secs(30), "{path}: the place is still {}", !free);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        until(false);
+        drop(gone);
+        until(true);
+    }
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! A real PostgreSQL server, started for these tests alone.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -91,6 +95,10 @@ impl Server {
         frozen
     }
 
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join(".s.PGSQL.5432")
+    }
+
     /// The address of a database of this server.
     pub fn url(&self, database: &str) -> String {
         let host = self.folder.path().display().to_string().replace('/', "%2F");
@@ -153,6 +161,8 @@ fn postgresql_keeps_what_it_promises() {
     a_newer_schema_is_refused(&server);
     a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long(&server);
     it_recovers_when_the_server_does(&server);
+    it_writes_again_when_the_server_does(&server);
+    silent_connections_are_replaced(&server);
 }
 
 fn two_begin_at_the_same_moment(server: &Server) {
@@ -241,6 +251,112 @@ fn it_recovers_when_the_server_does(server: &Server) {
         let wanted = EventQuery { session: Some("away".into()), ..EventQuery::default() };
         assert_eq!(state.events(&wanted).await.unwrap().len(), 1);
     });
+}
+
+fn free(key: &str) -> Claim {
+    let (op, fingerprint, owner) = ("op".into(), "f".into(), "o".into());
+    Claim { caller: "".into(), key: key.into(), op, fingerprint, owner }
+}
+
+/// Has several connections in the pool.
+async fn filled(state: &Arc<StateStore>) {
+    let asking = (0..8).map(|number| {
+        let state = Arc::clone(state);
+        tokio::spawn(async move { state.claim(&free(&format!("fill{number}")), Duration::ZERO).await })
+    });
+    for asked in asking.collect::<Vec<_>>() {
+        asked.await.unwrap().unwrap();
+    }
+}
+
+/// Seconds until a write succeeds.
+async fn until_written(state: &StateStore, key: &str) -> f32 {
+    let started = Instant::now();
+    while state.claim(&free(key), Duration::from_secs(60)).await != Ok(ClaimStatus::Acquired) {
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", state.health());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    started.elapsed().as_secs_f32()
+}
+
+fn it_writes_again_when_the_server_does(server: &Server) {
+    let sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'toolcrib'";
+    runtime().block_on(async {
+        let state = Arc::new(StateStore::postgres(&server.url("postgres")).unwrap());
+        filled(&state).await;
+        let old = server.sql("postgres", sessions);
+        // Only the sessions that are open stay read-only, as those of a server that another one has replaced.
+        server.sql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on");
+        server.sql("postgres", "SELECT pg_reload_conf()");
+        let refused = loop {
+            match state.claim(&free("readonly"), Duration::from_secs(60)).await {
+                Ok(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                Err(refused) => break refused,
+            }
+        };
+        assert!(refused.to_string().contains("25006"), "{refused}");
+        assert!(state.recall(&free("fill1"), Duration::ZERO).await.unwrap().is_some(), "reads go on");
+        let new = server.sql("postgres", sessions);
+        assert!(old.lines().all(|pid| new.lines().all(|other| other != pid)), "{old} {new}");
+        server.sql("postgres", "ALTER SYSTEM RESET ALL");
+        server.sql("postgres", "SELECT pg_reload_conf()");
+        assert!(until_written(&state, "writable").await < 10.0);
+    });
+}
+
+fn silent_connections_are_replaced(server: &Server) {
+    let proxy = Proxy::start(server.socket());
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", proxy.port);
+    runtime().block_on(async {
+        let state = Arc::new(StateStore::postgres(&url).unwrap());
+        filled(&state).await;
+        proxy.silence();
+        assert!(until_written(&state, "heard").await < 10.0);
+        assert!(until_written(&state, "heard again").await < 1.0, "no other silent connection is left");
+    });
+}
+
+/// Passes bytes on to a server, until its open connections go silent: nothing comes, and nothing is closed.
+struct Proxy {
+    port: u16,
+    silenced: Arc<AtomicUsize>,
+}
+
+impl Proxy {
+    fn start(to: PathBuf) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let silenced = Arc::new(AtomicUsize::new(0));
+        let epoch = Arc::clone(&silenced);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = UnixStream::connect(&to).unwrap();
+                let (back, answers) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let born = epoch.load(Relaxed);
+                for (from, to) in [
+                    (Box::new(client) as Box<dyn Read + Send>, Box::new(server) as Box<dyn Write + Send>),
+                    (Box::new(answers), Box::new(back)),
+                ] {
+                    let epoch = Arc::clone(&epoch);
+                    std::thread::spawn(move || pass_on(from, to, || epoch.load(Relaxed) == born));
+                }
+            }
+        });
+        Self { port, silenced }
+    }
+
+    fn silence(&self) {
+        self.silenced.fetch_add(1, Relaxed);
+    }
+}
+
+fn pass_on(mut from: impl Read, mut to: impl Write, is_heard: impl Fn() -> bool) {
+    let mut bytes = [0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if is_heard() && to.write_all(&bytes[..count]).is_err() {
+            return;
+        }
+    }
 }
 
 #[test]

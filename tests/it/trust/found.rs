@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{CANARY, TRUSTED, definitions};
-use crate::fixture::{Run, folder, program, text};
+use crate::fixture::{Run, folder, program, text, write};
 
 /// A folder of a user with a home of their own.
 struct Place {
@@ -119,6 +119,65 @@ fn a_found_configuration_contacts_no_server_and_no_model() {
     );
     let check = place.run(&["check", "--json"]);
     assert_eq!(check.stdout.matches("\"source-unreachable\"").count(), 3, "{}", check.stdout);
+}
+
+#[test]
+fn pages_of_a_found_configuration_come_from_no_template_of_it() {
+    let toml =
+        "[render]\ntemplates = \"own\"\n[eval]\nqueries = [\"../labels\"]\n[[source]]\npath = \"w.json\"\n";
+    let place = Place::with(toml);
+    let endless = "{% for a in range(end=100000) %}{% for b in range(end=100000) %}{% endfor %}{% endfor %}";
+    for template in [endless, "{{ get_env(name=\"TOKEN_OF_OURS\") }}", "own words"] {
+        write(place.root.path(), "own/docs/tool.md", template);
+        let run = place.run(&["render", "--out", "docs"]);
+        assert!(run.stderr.contains("its templates are left out; name `.` as the catalog"), "{}", run.stderr);
+        let page = std::fs::read_to_string(place.root.path().join("docs/weather.md")).unwrap();
+        assert!(page.contains("Looks at the weather.") && !page.contains("own words"), "{page}");
+    }
+    let named = place.run(&["render", ".", "--out", "docs"]);
+    assert_eq!(named.code, 0, "{}", named.stderr);
+    assert_eq!(
+        std::fs::read_to_string(place.root.path().join("docs/weather.md")).unwrap().trim(),
+        "own words"
+    );
+    let eval = place.run(&["eval"]);
+    assert!(eval.code == 2 && eval.stderr.contains("`../labels` leads out of the folder"), "{}", eval.stderr);
+}
+
+#[test]
+fn a_template_of_a_named_configuration_is_no_link_out_of_its_folder() {
+    let outside = folder(&[("key", CANARY), ("docs/tool.md", "shared")]);
+    let place = Place::with("[render]\ntemplates = \"own\"\n[[source]]\npath = \"w.json\"\n");
+    let root = place.root.path();
+    let link = |target: &Path, name: &str| {
+        let _ = std::fs::remove_dir_all(root.join("own")).or_else(|_| std::fs::remove_file(root.join("own")));
+        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+    };
+    let refused = |arguments: &[&str]| {
+        let run = place.run(arguments);
+        assert!(
+            run.code == 1 && run.stderr.contains("behind a symbolic link out of its folder"),
+            "{}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains(CANARY));
+    };
+    link(&outside.path().join("key"), "own/docs/tool.md");
+    refused(&["render", ".", "--out", "docs"]);
+    refused(&["render", ".", "--out", "docs", "--templates", "own"]);
+    link(&outside.path().join("docs"), "own/docs");
+    refused(&["seed", "workspace", "."]);
+    link(outside.path(), "own");
+    refused(&["render", ".", "--out", "docs"]);
+    write(root, "common/tool.md", "within");
+    link(Path::new("../../common/tool.md"), "own/docs/tool.md");
+    let within = place.run(&["render", ".", "--out", "docs"]);
+    assert_eq!(within.code, 0, "{}", within.stderr);
+    let toml = format!("[render]\ntemplates = {:?}\n[[source]]\npath = \"w.json\"\n", outside.path());
+    write(root, "toolcrib.toml", &toml);
+    let elsewhere = place.run(&["render", ".", "--out", "docs"]);
+    assert_eq!(elsewhere.code, 0, "a path out of the folder is the operator's word: {}", elsewhere.stderr);
 }
 
 #[test]

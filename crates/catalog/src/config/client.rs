@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::{Server, Source, ToolFilter, env_variables};
@@ -65,7 +66,8 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         return None;
     }
     let text = std::fs::read_to_string(file).ok()?;
-    if !MAPS.iter().any(|map| text.contains(map.rsplit('/').next().unwrap_or_default())) {
+    let is_named = |map: &str| text.contains(map.rsplit('/').next().unwrap_or_default());
+    if !MAPS.into_iter().any(is_named) || is_something_else(&text, format) {
         return None;
     }
     let text = if format == Format::Json { without_comments(&text) } else { text };
@@ -148,6 +150,17 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         }
     }
     Some(ClientConfig { document: Some(without_values(document)), sources, findings })
+}
+
+/// Whether a text is plainly of something else, by its keys at the top. Definitions can be long, and are parsed elsewhere.
+fn is_something_else(text: &str, format: Format) -> bool {
+    let Ok(keys) = serde_json::from_str::<IndexMap<String, IgnoredAny>>(text) else {
+        let begins = |begin: &str| text.trim_start().starts_with(begin);
+        return (format == Format::Json && begins("[")) || APIS.iter().any(|key| begins(&format!("{key}:")));
+    };
+    let has = |key: &str| keys.contains_key(key);
+    let mut of_clients = MAPS.iter().filter_map(|map| map.split('/').nth(1)).chain(["projects"]);
+    APIS.into_iter().any(has) || !of_clients.any(has)
 }
 
 /// The servers that Claude Code has for one project each, as `claude mcp add` writes them: they are used nowhere else.
@@ -591,7 +604,7 @@ fn server(entry: &Value, project: &Project, is_opencode: bool) -> Result<Option<
         ..Server::default()
     };
     if let Some(seconds) = timeout(entry, project.counts_seconds) {
-        server.timeout_seconds = seconds.max(1);
+        server.timeout_seconds = Some(seconds.max(1));
     }
     match server.problem() {
         Some(problem) => Err(problem.to_string()),

@@ -11,6 +11,7 @@ mod payload;
 mod read;
 mod serve;
 mod server;
+mod within;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +20,8 @@ pub use client::client_format;
 use indexmap::IndexMap;
 pub use overlay::{Facts, InvalidSelector, Overlay, Selector, Selectors, SetArgument, schemas_for_editors};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Provider, Repair, SearchBy};
-pub use read::{FetchError, LeftOut, Workspace, at_address, read};
+pub(crate) use read::leads_out;
+pub use read::{FetchError, LeftOut, NAME_IT, Workspace, at_address, read, read_found};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use serve::{
@@ -28,6 +30,7 @@ pub use serve::{
 };
 pub use server::{ActsAs, Server, ServerAuth, Start};
 pub use server::{Environment, MissingVariable, env_line, env_variables};
+pub use within::is_within;
 
 use toolcrib_definition::{DescriptionMode, Effect, clean_line, matches_glob};
 
@@ -433,9 +436,6 @@ impl Default for State {
 
 // Settings of calls: the strongest effect allowed, docs to read before, limits of time and size.
 
-/// Longest time of all calls of a batch together, in seconds.
-pub const BATCH_SECONDS: u64 = 60;
-
 /// Settings of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -453,9 +453,9 @@ pub struct Exec {
     /// The longest result that is returned whole, in bytes; the rest of a longer one is read with `read_result`.
     #[schemars(range(min = 256))]
     pub result_bytes: usize,
-    /// Longest time of a call in seconds, whatever its server allows.
+    /// Longest silence during a call in seconds, unless its server or program sets a limit. None when absent.
     #[schemars(range(min = 1, max = 86_400))]
-    pub call_seconds: u64,
+    pub call_seconds: Option<u64>,
     /// Whether to believe an untrusted source that claims a tool only reads, by the `server` of its `[[source]]`;
     /// `"*"` is all others.
     pub trust_hints: IndexMap<String, TrustHints>,
@@ -540,7 +540,7 @@ impl Default for Exec {
             approve_in: None,
             require_doc: RequireDoc::Never,
             result_bytes: 32 * 1024,
-            call_seconds: 30,
+            call_seconds: None,
             trust_hints: IndexMap::new(),
         }
     }
@@ -550,6 +550,11 @@ impl Exec {
     /// The strongest effect that a call may have, where no client has asked its person.
     pub fn allow(&self) -> Effect {
         self.allow.unwrap_or(Effect::Read)
+    }
+
+    /// Longest silence during a call; `MAX` without a limit.
+    pub fn longest_silence(&self) -> Duration {
+        self.call_seconds.map_or(Duration::MAX, Duration::from_secs)
     }
 
     /// Whether to believe a read effect of a tool that claims the server `claimed`, from a source that the operator

@@ -1,20 +1,22 @@
 //! Finds and reads the configuration of a catalog.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ToolFilter;
 use super::serve::public_url_problem;
 use super::{
     ApprovalNotice, Config, EVERY_PROFILE, Lint, Overlay, Provider, SearchModel, SearchSemantic, Selectors,
-    ServeProxy, Server, Source, Telemetry, Trust, client, preset, preset_names,
+    ServeProxy, Server, Source, Telemetry, Trust, client, is_within, preset, preset_names,
 };
-use toolcrib_definition::Backend;
 use toolcrib_definition::finding::{Code, Document, Finding, Place, Reader, nearest, open, pointer_join};
+use toolcrib_definition::{Backend, clean_line};
 
 /// The name of the configuration file.
 const FILE_NAME: &str = "toolcrib.toml";
+/// Help for a catalog that was found and not named.
+pub const NAME_IT: &str = "name it as the catalog, such as `.`";
 
 /// A configuration with its folder: all that is needed to load a catalog.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +40,8 @@ pub struct Workspace {
     pub fetched: BTreeMap<String, Result<Arc<str>, FetchError>>,
     /// The parts left out of a configuration that was found, not named by the operator. Nothing that it names runs.
     pub found: Option<LeftOut>,
+    /// Whether nobody named the folder, so that nothing outside of it is read.
+    pub is_confined: bool,
 }
 
 /// Reason why an address gives no registry.
@@ -63,7 +67,9 @@ pub struct LeftOut {
     pub sources: bool,
     /// Models.
     pub models: bool,
-    /// Programs and servers that run tools, and state that is not a plain file.
+    /// Templates of pages.
+    pub templates: bool,
+    /// Programs and servers that run tools, and state that is no file of the folder.
     pub backends: bool,
 }
 
@@ -74,62 +80,90 @@ impl Workspace {
         self
     }
 
-    /// Removes what a configuration may only have if the operator named it: programs, servers, models, variables and
-    /// places to write to. `help` shows the operator how to name it.
-    pub fn disarm(&mut self, help: &str) {
-        let config = &mut self.config;
+    /// Whether a file may be read: one outside of the folder only if somebody named the catalog.
+    pub fn may_read(&self, path: &Path) -> bool {
+        !self.is_confined || is_within(&self.root, path)
+    }
+
+    /// Removes what a configuration may only have if the operator named it: programs, servers, models, variables, templates,
+    /// and paths out of its folder.
+    fn disarm(&mut self) {
+        let Self { root, config, overlays, findings, .. } = self;
+        let is_inside = |path: &str| is_within(root, &root.join(path));
+        let is_own_state = |at: &mut String| {
+            let mut files = ["", "-journal", "-shm", "-wal"].iter().map(|end| format!("{at}{end}"));
+            !at.contains("://") && !at.contains("${") && files.all(|file| is_inside(&file))
+        };
+        let is_trusted = |source: &Source| source.trust == Trust::Run || source.base_url_from.is_some();
+        let runs = |overlay: &Overlay| {
+            let backend = &overlay.set.backend;
+            matches!(backend, Some(Backend::Http(_) | Backend::Mcp { .. } | Backend::Command(_)))
+        };
         let mut left = LeftOut {
             sources: false,
-            models: config.repair.is_some()
-                || config.search.llm.is_some()
-                || config.search.semantic.is_some(),
-            backends: !config.servers.is_empty()
-                || config.approval.webhook.is_some()
-                || config.state.url.as_ref().is_some_and(|at| !is_plain_file(at))
-                || config
-                    .sources
-                    .iter()
-                    .any(|source| source.trust == Trust::Run || source.base_url_from.is_some())
-                || self.overlays.iter().any(|overlay| {
-                    matches!(
-                        overlay.set.backend,
-                        Some(Backend::Http(_) | Backend::Mcp { .. } | Backend::Command(_))
-                    )
-                }),
+            models: config.repair.take().is_some()
+                | config.search.llm.take().is_some()
+                | config.search.semantic.take().is_some(),
+            templates: config.render.templates.take().is_some(),
+            backends: !std::mem::take(&mut config.servers).is_empty()
+                | std::mem::take(&mut config.approval).webhook.is_some()
+                | config.state.url.take_if(|at| !is_own_state(at)).is_some()
+                | config.sources.iter().any(is_trusted)
+                | overlays.iter().any(runs),
         };
         for (index, source) in config.sources.iter_mut().enumerate() {
             source.base_url_from = None;
-            let field = if source.mcp.take().is_some() {
-                "mcp"
-            } else if source.path.contains("://") {
-                source.path.clear();
-                "path"
+            let is_live = source.mcp.take().is_some();
+            let finding = if is_live || source.path.contains("://") {
+                left.sources = true;
+                Finding::new(Code::SourceUnreachable, "this source was not contacted").help(NAME_IT)
+            } else if !is_inside(&source.path) {
+                leads_out(Code::FileUnreadable, &source.path)
             } else {
                 continue;
             };
-            left.sources = true;
-            let finding = Finding::new(Code::SourceUnreachable, "this source was not contacted").help(help);
-            self.findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/{field}"))));
+            source.path.clear();
+            let field = if is_live { "mcp" } else { "path" };
+            findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/{field}"))));
         }
-        self.found = Some(left);
-        config.servers.clear();
+        let queries = &mut config.eval.queries;
+        let is_outside = |(_, path): &(usize, &PathBuf)| !is_inside(&path.to_string_lossy());
+        for (index, path) in queries.iter().enumerate().filter(is_outside) {
+            let finding = leads_out(Code::LabelInvalid, &path.to_string_lossy());
+            findings.push(finding.at(Place::new(FILE_NAME, format!("/eval/queries/{index}"))));
+        }
+        queries.retain(|path| is_inside(&path.to_string_lossy()));
+        for issuer in &mut config.serve.issuers {
+            issuer.jwks.take_if(|jwks| !is_inside(jwks));
+        }
         config.env_file = None;
-        // The arguments stay hidden, and their calls fail.
-        let set = self.overlays.iter_mut().flat_map(|overlay| overlay.arguments.values_mut());
-        set.for_each(|argument| drop(argument.env.take()));
-        config.repair = None;
-        config.approval = ApprovalNotice::default();
         config.telemetry = Telemetry::default();
-        config.search.llm = None;
-        config.search.semantic = None;
-        config.state.url.take_if(|at| !is_plain_file(at));
+        // The arguments stay hidden, and their calls fail.
+        let set = overlays.iter_mut().flat_map(|overlay| overlay.arguments.values_mut());
+        set.for_each(|argument| drop(argument.env.take()));
+        self.found = Some(left);
     }
 }
 
-/// Whether a place for state is a file below the folder, without addresses or variables.
-fn is_plain_file(at: &str) -> bool {
-    let is_below = || Path::new(at).components().all(|part| matches!(part, Component::Normal(_)));
-    !at.contains("://") && !at.contains("${") && is_below()
+/// A finding about a path out of a folder that nobody named.
+pub(crate) fn leads_out(code: Code, path: &str) -> Finding {
+    let message = format!("`{}` leads out of the folder, which was found and not named", clean_line(path));
+    Finding::new(code, message).help(NAME_IT)
+}
+
+/// Reads the configuration of a folder that nobody named, without what only an operator's word allows.
+pub fn read_found(folder: &Path) -> Workspace {
+    let mut workspace = if is_within(folder, &folder.join(FILE_NAME)) {
+        read(folder)
+    } else {
+        let findings = vec![leads_out(Code::FileUnreadable, FILE_NAME).at(Place::new(FILE_NAME, ""))];
+        Workspace { root: folder.into(), findings, ..Workspace::default() }.without_files()
+    };
+    workspace.is_confined = true;
+    if workspace.document.is_some() {
+        workspace.disarm();
+    }
+    workspace
 }
 
 /// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP
@@ -357,3 +391,6 @@ fn check_codes(lint: &Lint, findings: &mut Vec<Finding>) {
         findings.push(finding.did_you_mean(&near, "docs/findings.md lists all codes"));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,7 +112,7 @@ pub struct ServeLimits {
     /// an answer.
     #[schemars(range(min = 1, max = 86_400))]
     pub client_seconds: u64,
-    /// Seconds that a call may take.
+    /// Seconds that a function may take, unless it runs tools.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
     /// Seconds to finish the requests in progress after the signal to stop.
@@ -139,12 +139,12 @@ impl ServeLimits {
         Duration::from_secs(self.client_seconds)
     }
 
-    /// Longest time of a call.
+    /// Longest time of a function that runs no tools.
     pub fn call_time(&self) -> Duration {
         Duration::from_secs(self.call_seconds)
     }
 
-    /// Longest time until any answer begins.
+    /// Longest time until an answer begins, unless tools are run for it.
     pub fn answer_time(&self) -> Duration {
         self.client_time() + self.call_time()
     }

@@ -32,9 +32,10 @@ pub struct Server {
     pub url: Option<String>,
     /// HTTP headers of requests to the server.
     pub headers: IndexMap<String, String>,
-    /// Seconds that connecting and listing, or one call, may take.
+    /// Seconds for connecting and listing, 30 when absent. When set, also the longest silence during a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub timeout_seconds: u64,
+    pub timeout_seconds: Option<u64>,
     /// Most redirects that an HTTP backend follows; each must stay on the same origin.
     pub redirects: usize,
     /// Most times that an HTTP backend repeats a request, if repeating it does no harm.
@@ -75,7 +76,7 @@ impl Default for Server {
             cwd: None,
             url: None,
             headers: IndexMap::new(),
-            timeout_seconds: 30,
+            timeout_seconds: None,
             redirects: 0,
             retries: 2,
             max_bytes: 16 << 20,
@@ -89,9 +90,14 @@ impl Default for Server {
 }
 
 impl Server {
-    /// The time that connecting and listing, or one call, may take.
+    /// The time that connecting and listing may take.
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
+        self.longest_silence().unwrap_or(Duration::from_secs(30))
+    }
+
+    /// Longest silence during a call, where it has a limit of its own; at most a year.
+    pub fn longest_silence(&self) -> Option<Duration> {
+        self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.clamp(1, 365 * 86_400)))
     }
 
     /// The configured time that the first tool list waits for a new server after the others have listed their tools.

@@ -3,8 +3,18 @@
 use super::*;
 use proptest::prelude::*;
 
-fn arguments(parts: &Docstring) -> Vec<(&str, &str)> {
-    parts.arguments.iter().map(|(name, about)| (name.as_str(), about.as_str())).collect()
+/// The texts of arguments beside a schema that has the type.
+fn arguments(parts: &Docstring) -> Vec<(String, String)> {
+    let property = serde_json::json!({ "type": "string" });
+    let text = |described: &Described| described.beside(property.as_object().unwrap());
+    parts.arguments.iter().map(|(name, described)| (name.clone(), text(described))).collect()
+}
+
+#[track_caller]
+fn check(parts: &Docstring, expect: &[(&str, &str)]) {
+    let expect: Vec<(String, String)> =
+        expect.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    assert_eq!(arguments(parts), expect);
 }
 
 const GOOGLE: &str = "Create a verified citation.
@@ -35,10 +45,8 @@ const GOOGLE: &str = "Create a verified citation.
 fn a_google_docstring_comes_apart() {
     let parts = split(GOOGLE);
     assert_eq!(parts.body, "Create a verified citation.\n\nSources are checked once a day.");
-    let expect =
-        [("text", "Quoted text from the document (the evidence)"), ("page", "(int, optional) Page number")];
-    assert_eq!(arguments(&parts), expect);
-    assert_eq!(parts.returns.as_deref(), Some("Citation ID: use [N] in your text."));
+    check(&parts, &[("text", "Quoted text from the document (the evidence)"), ("page", "Page number")]);
+    assert_eq!(parts.result(false).as_deref(), Some("Citation ID: use [N] in your text."));
     assert_eq!(parts.raises, ["ValueError: when the page is negative"]);
     assert_eq!(parts.examples, ["cite(\"a\")\n\ncite(\"b\", page=2)  # second page"]);
     assert_eq!(parts.notes, ["Use search_library first,\nthen cite the passage."]);
@@ -49,20 +57,21 @@ fn markdown_numpy_and_sphinx_come_apart() {
     let parts = split(
         "Read.\n\n## Parameters\n- **`path`** (str): The file\n- `limit`: Lines\n\n**Returns:**\nThe text.\n\nMore.",
     );
-    assert_eq!(arguments(&parts), [("path", "(str) The file"), ("limit", "Lines")]);
-    assert_eq!(parts.returns.as_deref(), Some("The text."));
+    check(&parts, &[("path", "The file"), ("limit", "Lines")]);
+    assert_eq!(parts.result(false).as_deref(), Some("The text."));
     assert_eq!(parts.body, "Read.\n\nMore.");
 
     let parts = split(
         "Add.\n\nParameters\n----------\nx : int\n    First\ny : int\n    Second\n\nReturns\n-------\nint\n    Sum",
     );
-    assert_eq!(arguments(&parts), [("x", "int First"), ("y", "int Second")]);
-    assert_eq!(parts.returns.as_deref(), Some("int\n    Sum"));
+    check(&parts, &[("x", "First"), ("y", "Second")]);
+    assert_eq!(parts.result(false).as_deref(), Some("(integer) Sum"));
 
     let parts =
         split("Add.\n:param int x: First\n    one\n:type y: str\n:raises KeyError: never\n:return: Sum");
-    assert_eq!(arguments(&parts), [("x", "(int) First one"), ("y", "(str)")]);
-    assert_eq!((parts.raises, parts.returns), (vec!["KeyError: never".to_string()], Some("Sum".to_string())));
+    check(&parts, &[("x", "First one"), ("y", "")]);
+    assert_eq!(parts.raises, ["KeyError: never"]);
+    assert_eq!(parts.result(false).as_deref(), Some("Sum"));
 }
 
 #[test]
@@ -73,14 +82,50 @@ fn a_numpy_docstring_is_read_with_types_defaults_errors_and_examples() {
          Examples\n--------\n>>> scale(1, 2)\n(2, 4)",
     );
     let expect = [
-        ("x", "float A coordinate."),
-        ("y", "float A coordinate."),
-        ("factor", "{1, 2}, optional Default is 2."),
-        ("rest", "int More."),
+        ("x", "A coordinate."),
+        ("y", "A coordinate."),
+        ("factor", "(one of 1, 2) Default is 2."),
+        ("rest", "More."),
     ];
-    assert_eq!(arguments(&parts), expect);
+    check(&parts, &expect);
     assert_eq!(parts.raises, ["ValueError: If it is zero.", "KeyError: Never."]);
     assert_eq!(parts.examples, [">>> scale(1, 2)\n(2, 4)"]);
+}
+
+#[test]
+fn a_type_is_said_once_in_every_style() {
+    let styles = [
+        "Args:\n    to (str): Whom\n    n (int, default 5): How many\n    tags (Optional[List[str]]): Tags\n\nReturns:\n    List[str]: Ids",
+        "Parameters\n----------\nto : str\n    Whom\nn : int, default 5\n    How many\ntags : list of str, optional\n    Tags\n\nReturns\n-------\nids : List[str]\n    Ids",
+        ":param str to: Whom\n:param n: How many\n:type n: int, default 5\n:param list[str] tags: Tags\n:returns: Ids\n:rtype: List[str]",
+        "@param to: Whom\n@type to: str\n@param n: How many\n@type n: int, default 5\n@param tags: Tags\n@return: Ids\n@rtype: List[str]",
+        "@param {string} to - Whom\n@param {number} [n=5] - How many\n@param {Array<string>} tags Tags\n@returns {List[str]} Ids",
+        "Keyword Args:\n    - `to` (:obj:`str`): Whom\n    - `n`: (int, default 5) How many\n    - `tags` (str | None) - Tags\n\nReturns: List[str]: Ids",
+    ];
+    for style in styles {
+        let parts = split(&format!("Send.\n\n{style}"));
+        check(&parts, &[("to", "Whom"), ("n", "(default 5) How many"), ("tags", "Tags")]);
+        assert_eq!(parts.result(false).as_deref(), Some("(List[str]) Ids"), "{style}");
+        assert_eq!((parts.result(true).as_deref(), parts.body.as_str()), (Some("Ids"), "Send."), "{style}");
+    }
+}
+
+#[test]
+fn what_a_schema_does_not_say_stays_beside_a_type() {
+    let check = |kind: &str, property: serde_json::Value, expect: &str| {
+        let described = Described { kind: kind.into(), about: "Text".into() };
+        assert_eq!(described.beside(property.as_object().unwrap()), expect, "{kind}");
+    };
+    let text = || serde_json::json!({ "type": "string" });
+    check("ISO 8601", text(), "(ISO 8601) Text");
+    check("float, in seconds", text(), "(in seconds) Text");
+    check("str, default 'a, b', optional", text(), "(default 'a, b') Text");
+    check("{'a', 'b'}", text(), "(one of 'a', 'b') Text");
+    check("Literal['a', 'b']", serde_json::json!({ "enum": ["a", "b"] }), "Text");
+    check("int, default 5", serde_json::json!({ "type": "integer", "default": 5 }), "Text");
+    check("datetime", serde_json::json!({ "type": "string", "format": "date-time" }), "Text");
+    check("datetime", text(), "(datetime) Text");
+    check("str, optional", serde_json::json!({}), "(str, optional) Text");
 }
 
 #[test]
@@ -118,9 +163,9 @@ proptest! {
     fn no_word_is_lost(lines in proptest::collection::vec((0usize..3, "(Args:|Returns:|Note: w|Examples:|## Notes|---|```|:param k[0-9]:|:raises k:|- |)", "[a-z0-9 :()`*-]{0,12}"), 0..14)) {
         let text: Vec<String> = lines.iter().map(|(deep, mark, text)| format!("{}{mark} {text}", "    ".repeat(*deep))).collect();
         let parts = split(&text.join("\n"));
-        let mut out = format!("{} {} {}", parts.body, parts.returns.as_deref().unwrap_or(""), parts.examples.join(" "));
+        let mut out = format!("{} {} {}", parts.body, format!("{} {}", parts.returns.kind, parts.returns.about), parts.examples.join(" "));
         out += &format!(" {} {}", parts.notes.join(" "), parts.raises.join(" "));
-        parts.arguments.iter().for_each(|(name, about)| out += &format!(" {name} {about}"));
+        parts.arguments.iter().for_each(|(name, Described { kind, about })| out += &format!(" {name} {kind} {about}"));
         for (_, _, line) in &lines {
             for word in words(line) {
                 prop_assert!(out.contains(word), "{word:?} of {text:?} is not in {parts:?}");

@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 use super::findings::DefinitionPlaces;
 use super::schema::{Parameters, properties};
 use super::{Catalog, Resolved, Tool};
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_number, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_flag, plain_number, pointer_join};
+use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
 use toolcrib_definition::schema::walk::{
-    TYPES, each_with_pointer, is_composing, is_in_place, keyword, standard_type, type_of,
+    each_with_pointer, is_composing, is_in_place, keyword, meant_keyword, type_of,
 };
 use toolcrib_definition::secret::holds_credential;
 use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, quoted, words};
@@ -346,6 +347,7 @@ type Mistake = (String, String, String);
 /// `is_whole` is false below `allOf` and the like, where a name may be declared beside the schema.
 fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, found: &mut Vec<Mistake>) {
     let Some(schema) = schema.as_object().filter(|_| depth < MAX_DEPTH && found.len() < MAX) else { return };
+    unknown_keywords(schema, pointer, found);
     unknown_type(schema, pointer, found);
     default_outside(schema, pointer, found);
     bounds_crossed(schema, pointer, found);
@@ -360,9 +362,19 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
     });
 }
 
+fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
+    for (key, value) in schema {
+        let says_nothing = value.is_null() || key == "optional" && plain_flag(value) != Some(false);
+        if let Some(meant) = meant_keyword(key).filter(|_| !says_nothing) {
+            let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
+            found.push((pointer_join(pointer, key), message, format!("did you mean `{meant}`?")));
+        }
+    }
+}
+
 fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     let Some(word) = keyword(schema, "type").and_then(Value::as_str) else { return };
-    if standard_type(word).is_none() && !matches!(word.to_lowercase().as_str(), "any" | "file" | "") {
+    if schema_of_type(word).is_none() && !matches!(word.to_lowercase().as_str(), "any" | "file" | "") {
         let near = nearest(word, TYPES);
         let help = near.first().map_or_else(
             || format!("a type is one of {}", TYPES.join(", ")),

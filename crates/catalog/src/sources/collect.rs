@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::RawTool;
 use super::formats::{
-    SETS, Shape, Surroundings, has_schema, is_list_key, is_provider_tool, made_call, schema_keys,
+    SETS, Shape, Surroundings, has_schema, is_list_key, is_meant_as_tool, is_provider_tool, made_call,
+    schema_keys,
 };
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 use toolcrib_definition::{CategoryPath, Definition, Schema, quoted};
@@ -76,7 +77,12 @@ impl<'a> Walk<'a> {
         match value {
             Value::Object(object) => match Shape::of(object, context.around) {
                 Some(shape) => self.tool(shape, object, pointer, context),
-                None if pointer.is_empty() && maps_tools(object) => self.map(object, pointer, context),
+                None if context.around != Surroundings::Anything && maps_tools(object) => {
+                    self.map(object, pointer, context)
+                }
+                None if context.around != Surroundings::Anything && is_meant_as_tool(object) => {
+                    self.unread(object, pointer)
+                }
                 None => self.container(object, pointer, context, depth),
             },
             Value::Array(items) => {

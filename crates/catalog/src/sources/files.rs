@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use indexmap::IndexMap;
 use walkdir::WalkDir;
 
-use crate::config::{Selector, Source, Trust, Workspace};
-use toolcrib_definition::finding::{Code, Finding, Place, open};
+use crate::config::{Selector, Source, Trust, Workspace, is_within, leads_out};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity, open};
 
 /// Extensions of definition files in a folder. Other files of the same formats, such as logs, are named one by one.
 const EXTENSIONS: [&str; 4] = ["json", "yaml", "yml", "toml"];
@@ -53,7 +53,9 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };
     let mut files: Vec<File<'a>> = Vec::new();
     for (index, source) in sources {
-        let mut found = of_source(workspace, source, index, findings);
+        let files_of = of_source(workspace, source, index, findings).into_iter();
+        let (mut found, outside) = files_of.partition::<Vec<_>, _>(|file| workspace.may_read(&file.path));
+        findings.extend(outside.iter().map(left_out));
         keep_within(workspace, source, &mut found, findings);
         if found.is_empty() {
             let nothing = nothing_in(workspace, source, index);
@@ -130,7 +132,7 @@ fn of_source<'a>(
     let path = workspace.root.join(&source.path);
     let is_folder = path.is_dir();
     let paths: Vec<PathBuf> = if is_folder {
-        let written = written_files(&path);
+        let written = written_files(workspace, &path);
         let found = match source.path.is_empty() {
             true => walk_without_catalogs(&path, findings),
             false => walk(&path).collect(),
@@ -151,17 +153,22 @@ fn of_source<'a>(
     paths.into_iter().map(file).collect()
 }
 
+/// Reports a file that may not be read. In a folder, it need not hold definitions.
+fn left_out(file: &File<'_>) -> Finding {
+    let finding = leads_out(Code::FileUnreadable, &file.shown).at(Place::new(&file.shown, ""));
+    let severity = if file.named { finding.severity } else { Severity::Warning };
+    Finding { severity, ..finding }
+}
+
 /// A link out of the folder of a trusted source is not trusted, unless the file itself is named.
 fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], findings: &mut Vec<Finding>) {
     let pattern = workspace.root.join(&source.path);
     if source.trust == Trust::Read || pattern.is_file() {
         return;
     }
-    let folder = root_of(workspace, source).canonicalize();
+    let folder = root_of(workspace, source);
     for file in files {
-        let real = file.path.canonicalize();
-        let is_within = matches!((&real, &folder), (Ok(real), Ok(folder)) if real.starts_with(folder));
-        if !is_within {
+        if !is_within(&folder, &file.path) {
             file.trust = Trust::Read;
             findings.push(not_trusted(file, "it is a link out of the folder of its [[source]]"));
         }
@@ -222,9 +229,10 @@ fn left_alone(catalogs: &[String], folder: &Path) -> Option<Finding> {
 }
 
 /// The files of a folder that toolcrib wrote itself, by its manifest.
-fn written_files(folder: &Path) -> HashSet<PathBuf> {
+fn written_files(workspace: &Workspace, folder: &Path) -> HashSet<PathBuf> {
     let manifest = folder.join(MANIFEST);
-    let manifest = manifest.is_file().then(|| open(&manifest, MANIFEST).ok()).flatten();
+    let is_there = manifest.is_file() && workspace.may_read(&manifest);
+    let manifest = is_there.then(|| open(&manifest, MANIFEST).ok()).flatten();
     let files = manifest.as_ref().and_then(|manifest| manifest.value.get("files")?.as_object());
     files.into_iter().flatten().map(|(file, _)| folder.join(file)).collect()
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::sample::Sample;
 use toolcrib_definition::finding::{Code, Finding, Place, Reader, SlipPolicy, nearest};
+use toolcrib_definition::schema::type_words::schema_of_type;
 use toolcrib_definition::schema::walk::{declares_schema, keyword};
 use toolcrib_definition::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
 
@@ -261,13 +262,11 @@ pub(super) fn has_schema(object: &Map<String, Value>) -> bool {
         ("parameters", Some(value)) => {
             is_schema(value)
                 || (is_empty(value) && (described || strange_keys(object).all(|key| is_slip(key))))
-                || (described && is_plain(object) && is_map_of_schemas(value))
+                || (described && is_plain(object) && is_map_of_types(value))
         }
         ("args_schema", Some(value)) => is_schema(value) || (described && is_empty(value)),
         (_, Some(value)) => {
-            is_schema(value)
-                || is_empty(value)
-                || (described && (value.is_null() || is_map_of_schemas(value)))
+            is_schema(value) || is_empty(value) || (described && (value.is_null() || is_map_of_types(value)))
         }
     };
     schema_keys().any(schema)
@@ -296,6 +295,28 @@ fn is_schema(value: &Value) -> bool {
 /// `{path: {type: string}}`: the properties alone.
 fn is_map_of_schemas(value: &Value) -> bool {
     value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(is_schema))
+}
+
+/// `{path: string, size: {type: integer}}`: the properties alone, or their types.
+fn is_map_of_types(value: &Value) -> bool {
+    let is_type = |value: &Value| is_schema(value) || value.as_str().and_then(schema_of_type).is_some();
+    value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(is_type))
+}
+
+/// Whether a named and described object was meant as a tool: what looks like its arguments has another key or form.
+pub(super) fn is_meant_as_tool(object: &Map<String, Value>) -> bool {
+    let is_key = |key: &str| {
+        let is_slip = |known: &str| SlipPolicy::DEFINITION_FIELD.is_slip(key, known);
+        matches!(key, "arguments" | "params") || schema_keys().any(is_slip)
+    };
+    let is_meant = |value: &Value| match value {
+        Value::String(text) => text.trim_start().starts_with('{'),
+        value => is_map_of_types(value) || is_schema(value) || is_argument_list(value, false),
+    };
+    let is_text = |key: &str| object.get(key).is_some_and(Value::is_string);
+    is_text("name")
+        && is_text("description")
+        && object.iter().any(|(key, value)| is_key(key) && is_meant(value))
 }
 
 /// Whether all fields are those of a native definition.
@@ -569,7 +590,7 @@ fn argument_list(
     for (index, argument) in list.iter().enumerate() {
         let text = |key: &str| argument.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(name) = text("name") else {
-            let finding = Finding::new(Code::FieldInvalid, "an argument without a name was left out");
+            let finding = Finding::new(Code::DefinitionInvalid, "an argument without a name was left out");
             findings.push(finding.tool(tool).at(place.below(&format!("/arguments/{index}"))));
             continue;
         };

@@ -353,15 +353,15 @@ impl Judged {
     /// Repairs a schema, whose properties must be objects for clients.
     fn schema(&mut self, schema: &mut Value, key: &str) {
         let counts = |repairs: &Repairs| {
-            !repairs.words.is_empty() || !repairs.wrong.is_empty() || !repairs.broken.is_empty()
+            !repairs.words.is_empty() || !repairs.lost.is_empty() || !repairs.broken.is_empty()
         };
         if let Some((repaired, repairs)) = repair(schema).filter(|(_, repairs)| counts(repairs)) {
             let broken = repairs.broken.iter().map(|(place, reference)| {
                 (place, format!("`{}` points nowhere and was left out", quoted(reference)))
             });
             let words = repairs.words.iter().map(|(place, what)| (place, what.clone()));
-            let wrong = repairs.wrong.iter().map(|(place, what, _)| (place, what.clone()));
-            let all: Vec<_> = words.chain(wrong).chain(broken).collect();
+            let lost = repairs.lost.iter().map(|(place, what)| (place, what.clone()));
+            let all: Vec<_> = lost.chain(broken).chain(words).collect();
             if let Some((place, what)) = all.first() {
                 let others =
                     if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };

@@ -103,7 +103,7 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
             prefix: file.source.prefix.unwrap_or(false),
         };
         let references = Some(References::new(&parts));
-        let document = translated(open(&file.path, &file.shown)?, &file.path);
+        let document = translated(open(&file.path, &file.shown)?, &file.path, workspace);
         Ok(import(document, file.source, origin, file.named, references, &workspace.config.servers))
     };
     let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> =
@@ -215,11 +215,12 @@ struct Imported {
 }
 
 /// The manifest of a VS Code extension with its texts, which are in a file beside it, in place of `%key%`.
-fn translated(document: Document, path: &Path) -> Document {
+fn translated(document: Document, path: &Path, workspace: &Workspace) -> Document {
     if document.value.pointer(&format!("/contributes/{}", collect::EXTENSION)).is_none() {
         return document;
     }
-    let beside = open(&path.with_file_name("package.nls.json"), "package.nls.json").ok();
+    let beside = Some(path.with_file_name("package.nls.json")).filter(|file| workspace.may_read(file));
+    let beside = beside.and_then(|file| open(&file, "package.nls.json").ok());
     let mut text = document.text.to_string();
     for (key, value) in beside.iter().filter_map(|beside| beside.value.as_object()).flatten() {
         let value = value.get("message").unwrap_or(value);

@@ -4,7 +4,7 @@
 //! configuration. Nothing is ever fetched.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::RawTool;
 use super::formats::RESULT_KEYS;
 use super::openapi::{DefinitionKeys, TOOL_BUDGET, TOTAL_BUDGET, refs_in, weight};
+use crate::config::is_within;
 use toolcrib_definition::finding::{
     Code, Document, Finding, MAX_BYTES, Place, SchemaNames, open, percent_decoded, pointer_join,
     pointer_split, pointer_to,
@@ -28,8 +29,6 @@ const MAX_CHAIN: usize = 64;
 /// The files of one catalog that a `$ref` leads to, each read once.
 pub(super) struct Parts<'a> {
     folder: &'a Path,
-    /// The folder without links on the way; `None` where there is no such folder.
-    real: Option<PathBuf>,
     read: Mutex<HashMap<String, Arc<Part>>>,
 }
 
@@ -75,7 +74,7 @@ impl Reason {
 
 impl<'a> Parts<'a> {
     pub(super) fn new(folder: &'a Path) -> Self {
-        Self { folder, real: folder.canonicalize().ok(), read: Mutex::default() }
+        Self { folder, read: Mutex::default() }
     }
 
     fn part(&self, file: &str) -> Arc<Part> {
@@ -89,11 +88,11 @@ impl<'a> Parts<'a> {
 
     fn open(&self, file: &str) -> Part {
         let path = self.folder.join(file);
-        let real = path.canonicalize().map_err(Reason::unreadable)?;
-        if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
+        let metadata = path.metadata().map_err(Reason::unreadable)?;
+        if !is_within(self.folder, &path) {
             return Err(Reason::outside("is a link out of the folder of the catalog"));
         }
-        if !real.is_file() {
+        if !metadata.is_file() {
             return Err(Reason::unreadable("it is no regular file"));
         }
         let document = open(&path, file).map_err(|unread| {

@@ -9,7 +9,7 @@ use super::*;
 fn check(written: Value, expect: Value) {
     let (read, repairs) = repair(&written).expect("something is repaired");
     assert_eq!(read, expect, "{repairs:?}");
-    assert!(repairs.wrong.is_empty() && !repairs.words.is_empty(), "{repairs:?}");
+    assert!(repairs.lost.is_empty() && !repairs.words.is_empty(), "{repairs:?}");
 }
 
 #[test]
@@ -91,12 +91,59 @@ fn names_of_properties_in_place_of_a_schema_are_its_properties() {
 }
 
 #[test]
-fn a_text_in_place_of_a_schema_is_an_error_with_its_place() {
-    let (read, repairs) =
-        repair(&json!({ "properties": { "phone": "string", "any": true, "n": 5 } })).unwrap();
-    assert_eq!(read, json!({ "properties": { "phone": true, "any": true, "n": true } }));
-    let places: Vec<_> = repairs.wrong.iter().map(|(pointer, ..)| pointer.as_str()).collect();
-    assert_eq!(places, ["/properties/phone", "/properties/n"]);
-    assert_eq!(repairs.wrong[0].1, "expected a schema, found \"string\"; the place accepts anything");
-    assert!(repairs.wrong[0].2.contains(r#"{"type": "string"}"#), "{:?}", repairs.wrong[0]);
+fn types_in_place_of_schemas_and_types_of_other_languages_are_read() {
+    let text = json!({ "type": "string" });
+    let object = |properties: Value| json!({ "type": "object", "properties": properties });
+    check(json!({ "phone": "string", "title": "str" }), object(json!({ "phone": text, "title": text })));
+    check(object(json!({ "phone": "string", "any": true })), object(json!({ "phone": text, "any": true })));
+    check(object(json!([{ "name": "phone", "type": "string" }])), object(json!({ "phone": text })));
+    let mut whole = object(json!({ "phone": text }));
+    whole["required"] = json!(["phone"]);
+    check(json!({ "type": "object", "properties": whole }), whole);
+    let of = |word: Value| json!({ "type": word });
+    check(of("Optional[str]".into()), of(json!(["string", "null"])));
+    check(of("string | None".into()), of(json!(["string", "null"])));
+    check(of(json!(["string", null])), of(json!(["string", "null"])));
+    check(of("Union[int, str]".into()), of(json!(["integer", "string"])));
+    let list = json!({ "type": "array", "items": text });
+    check(of("string[]".into()), list.clone());
+    check(of("List[str]".into()), list.clone());
+    let mut or_none = list;
+    or_none["type"] = json!(["array", "null"]);
+    check(of("Optional[List[str]]".into()), or_none);
+    check(json!({ "type": "string", "enum": "a | b" }), json!({ "type": "string", "enum": ["a", "b"] }));
+}
+
+#[test]
+fn misspelled_keywords_are_read_where_their_values_fit() {
+    check(
+        json!({ "type": "object", "propertys": { "a": { "tpye": "string" } }, "requried": ["a"] }),
+        json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] }),
+    );
+    check(
+        json!({ "MinLength": 1, "additional_properties": true }),
+        json!({ "minLength": 1, "additionalProperties": true }),
+    );
+    for schema in [json!({ "cost": 5 }), json!({ "example": ["a"] }), json!({ "item": 1 })] {
+        assert!(repair(&schema).is_none(), "{schema}");
+    }
+}
+
+#[test]
+fn forms_that_differ_in_format_alone_may_all_fit() {
+    let forms = json!([{ "type": "string", "format": "uuid" }, { "type": "string", "format": "email" }]);
+    check(json!({ "oneOf": forms }), json!({ "anyOf": forms }));
+    let kinds = json!([{ "type": "string", "format": "uuid" }, { "type": "integer" }]);
+    assert!(repair(&json!({ "oneOf": kinds })).is_none());
+}
+
+#[test]
+fn what_is_lost_is_told_with_its_place() {
+    let written = json!({ "properties": { "n": 5, "m": null, "e": { "enum": { "a": 1 } } }, "required": [1, "n"], "maximum": "x" });
+    let (read, repairs) = repair(&written).unwrap();
+    assert_eq!(read, json!({ "properties": { "n": true, "m": true, "e": {} }, "required": ["n"] }));
+    let lost: Vec<_> = repairs.lost.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(lost, ["/maximum", "/required", "/properties/n", "/properties/m", "/properties/e/enum"]);
+    let (_, repairs) = repair(&json!({ "properties": "a, b" })).unwrap();
+    assert_eq!((repairs.lost.len(), repairs.words.len()), (1, 0));
 }

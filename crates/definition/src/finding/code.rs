@@ -79,11 +79,11 @@ codes! {
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
-    DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, since it has no name or is no object";
+    DefinitionInvalid "definition-invalid" Error true "a definition or an argument of one cannot be used at all, since it has no name or no form that can be read";
     DefinitionLeftOut "definition-left-out" Warning false "a live server lists a definition that no client could use, and it was left out";
     DefinitionRepaired "definition-repaired" Info false "a definition has mistakes that clients refuse, and was repaired";
     ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
-    FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
+    FieldUnknown "field-unknown" Error false "a native definition has a field that the format does not know";
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust"
         help "give the file one [[source]] of its own, with its own path";
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
@@ -93,7 +93,7 @@ codes! {
     OwnOutput "own-output" Error true "a source is a payload, or a folder, that toolcrib wrote, and has no definitions";
     RegistryRead "registry-read" Info false "a source is a registry.json that toolcrib wrote";
     CatalogNested "catalog-nested" Info false "folders with a toolcrib.toml of their own were left alone";
-    FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
+    FieldInvalid "field-invalid" Error false "a field of a definition has the wrong kind of value and was left out";
     FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
     OperationSkipped "operation-skipped" Info false "an OpenAPI operation is OPTIONS or TRACE, which describe an endpoint rather than use it";
@@ -146,7 +146,7 @@ codes! {
         help "descriptions say what a tool does; keep orders, secrets and other tools out of them, or trust the source less";
     SecretInText "secret-in-text" Warning false "text of a definition holds a key, a token or another credential"
         help "remove it, and replace the credential at its issuer: whoever reads the tool can use it";
-    ExampleInvalid "example-invalid" Error false "an example does not fit the schema of its tool";
+    ExampleInvalid "example-invalid" Warning false "an example does not fit the schema of its tool";
     CallUnderivable "call-underivable" Info false "no valid example call could be made from the schema"
         help "add one to `examples`";
     NearTwin "near-twin" Warning false "two tools are described in nearly the same words"

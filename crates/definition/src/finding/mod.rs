@@ -21,7 +21,8 @@ use serde::Serialize;
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, MAX_BYTES, Unread, open};
-pub use json::{from_json, from_json_bytes, from_others, well_formed, without_comments};
+pub use json::{MAX_OTHERS_VALUES, from_json, from_json_bytes, from_others, has_too_many_values};
+pub use json::{well_formed, without_comments};
 pub use pointer::{
     SchemaNames, locate, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_to,
     pointer_unescape, resolve_local,

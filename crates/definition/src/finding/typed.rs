@@ -102,7 +102,13 @@ fn drop_nulls(value: &mut Value) {
 }
 
 fn finding(violation: &Violation, place: &Place) -> Finding {
-    let code = if violation.unknown { Code::FieldUnknown } else { Code::FieldInvalid };
+    // Without these fields a tool cannot be called.
+    let is_needed = |field: &&str| violation.pointer.starts_with(*field);
+    let code = match violation.unknown {
+        true => Code::FieldUnknown,
+        false if ["/parameters", "/backend"].iter().any(is_needed) => Code::DefinitionInvalid,
+        false => Code::FieldInvalid,
+    };
     let finding = Finding::new(code, violation.message.clone()).at(place.below(&violation.pointer));
     match &violation.nearest {
         None if !violation.unknown => finding,

@@ -217,7 +217,6 @@ fn expectation(kind: &Kind) -> String {
         Kind::BacktrackLimitExceeded { .. } => {
             "a shorter text: to check this one against its pattern takes too many steps".into()
         }
-        Kind::Format { format } => format!("a value of format {format}"),
         Kind::FalseSchema => "no value here".into(),
         Kind::OneOfMultipleValid { .. } => SEVERAL_FORMS.into(),
         other => format!("a value that satisfies `{}`", other.keyword()),

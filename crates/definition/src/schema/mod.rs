@@ -1,10 +1,11 @@
 //! JSON Schemas, read.
 //!
-//! 1. [`walk`] knows the keywords, and visits the subschemas of a schema.
+//! 1. [`walk`] knows the keywords, and visits the subschemas of a schema; [`type_words`] knows the types.
 //! 2. A [`SchemaView`] is one place of a schema as readers take it: its `$ref`, its `allOf` and its one alternative beside
 //!    null read as one.
 //! 3. [`mod@words`] puts a view in words, for pages, help, the site and payloads.
 
+pub mod type_words;
 pub mod walk;
 pub mod words;
 
@@ -12,7 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::finding::resolve_local;
 use crate::words;
-use walk::{keyword, standard_type};
+use type_words::standard_type;
+use walk::keyword;
 
 /// Most schemas that are read as one.
 const MAX_PARTS: usize = 24;

@@ -5,38 +5,8 @@ use std::collections::HashSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::finding::{plain_flag, plain_number, pointer_push};
-
-/// The values of `type`.
-pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
-
-/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
-const TYPE_WORDS: [(&str, &[&str]); 7] = [
-    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
-    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
-    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
-    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
-    ("boolean", &["bool"]),
-    (
-        "string",
-        &[
-            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
-            "file", "path", "email",
-        ],
-    ),
-    ("null", &["none", "nil", "void"]),
-];
-
-/// The JSON Schema type that a word plainly means.
-pub fn standard_type(word: &str) -> Option<&'static str> {
-    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
-    standard(word).or_else(|| {
-        let lower = word.trim().to_ascii_lowercase();
-        let base = lower.split(['<', '[', '(', ',']).next().unwrap_or_default().trim();
-        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
-        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
-    })
-}
+use super::type_words::TYPES;
+use crate::finding::{SlipPolicy, normalized, plain_flag, plain_number, pointer_push};
 
 /// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {
@@ -106,38 +76,55 @@ pub fn keyword<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Val
     schema.iter().find_map(|(key, value)| (key == name).then_some(value))
 }
 
+/// The keywords of JSON Schema by the kind of their values, those of OpenAPI last.
+#[rustfmt::skip]
+const KEYWORDS: [(KeywordKind, &[&str]); 14] = [
+    (KeywordKind::Type, &["type"]),
+    (KeywordKind::Text, &["description", "title", "format", "pattern", "$ref", "$comment", "contentEncoding", "contentMediaType"]),
+    (KeywordKind::Named, &["properties", "patternProperties", "$defs", "dependentSchemas"]),
+    (KeywordKind::Schema, &["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"]),
+    (KeywordKind::List, &["anyOf", "oneOf", "allOf", "prefixItems"]),
+    (KeywordKind::Names, &["required"]),
+    (KeywordKind::Values, &["enum", "examples"]),
+    (KeywordKind::Any, &["default", "const"]),
+    (KeywordKind::Number, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+    (KeywordKind::Count, &["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"]),
+    (KeywordKind::Flag, &["uniqueItems", "readOnly", "writeOnly", "deprecated"]),
+    (KeywordKind::NameLists, &["dependentRequired"]),
+    (KeywordKind::Old, &["$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "definitions", "dependencies", "additionalItems", "nullable"]),
+    (KeywordKind::Unknown, &["example", "discriminator", "xml", "externalDocs", "name", "in", "style"]),
+];
+/// Words that authors write for keywords.
+const OTHER_WORDS: [(&str, &[&str]); 4] = [
+    ("enum", &["choices", "options", "values", "allowedvalues"]),
+    ("required", &["optional", "mandatory"]),
+    ("properties", &["params", "parameters", "arguments", "fields"]),
+    ("description", &["desc"]),
+];
+
 /// Kind of value of a keyword.
 pub fn holds(keyword: &str) -> KeywordKind {
-    match keyword {
-        "type" => KeywordKind::Type,
-        "description" | "title" | "format" | "pattern" | "$ref" | "$comment" | "contentEncoding"
-        | "contentMediaType" => KeywordKind::Text,
-        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordKind::Named,
-        "items"
-        | "additionalProperties"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems"
-        | "contentSchema" => KeywordKind::Schema,
-        "anyOf" | "oneOf" | "allOf" | "prefixItems" => KeywordKind::List,
-        "required" => KeywordKind::Names,
-        "enum" | "examples" => KeywordKind::Values,
-        "default" | "const" => KeywordKind::Any,
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => KeywordKind::Number,
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
-        | "minContains" | "maxContains" => KeywordKind::Count,
-        "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => KeywordKind::Flag,
-        "dependentRequired" => KeywordKind::NameLists,
-        "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveAnchor"
-        | "$recursiveRef" | "$vocabulary" | "definitions" | "dependencies" | "additionalItems"
-        | "nullable" => KeywordKind::Old,
-        _ => KeywordKind::Unknown,
-    }
+    let row = KEYWORDS.iter().find(|(_, keywords)| keywords.contains(&keyword));
+    row.map_or(KeywordKind::Unknown, |(kind, _)| *kind)
+}
+
+/// The keyword that a key of a schema, which is none, is a misspelling of.
+pub fn misspelled(key: &str) -> Option<&'static str> {
+    let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
+    let plain = normalized(key);
+    let is_slip = |keyword: &&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
+    let is_unknown =
+        !key.starts_with(['$', '~']) && !key.starts_with("x-") && !all().any(|keyword| keyword == key);
+    let same = || all().find(|keyword| normalized(keyword) == plain);
+    if is_unknown { same().or_else(|| all().find(is_slip)) } else { None }
+}
+
+/// The keyword that a key of a schema, which is none, was meant to be.
+pub fn meant_keyword(key: &str) -> Option<&'static str> {
+    let plain = normalized(key);
+    let other =
+        || OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*plain)).map(|(keyword, _)| *keyword);
+    misspelled(key).or_else(other)
 }
 
 /// Whether a keyword only describes, and does not constrain values.
@@ -240,7 +227,18 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
             });
             Value::Object(named.collect())
         }
-        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => list(),
+        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => {
+            let several = value.as_str().filter(|text| text.contains('|'));
+            several.map_or_else(list, |text| text.split('|').map(str::trim).collect())
+        }
+        // Arguments are often listed with their names.
+        KeywordKind::Named if keyword == "properties" => {
+            let named = |item: &Value| {
+                let mut schema = item.as_object()?.clone();
+                Some((schema.shift_remove("name")?.as_str()?.to_string(), schema.into()))
+            };
+            Value::Object(value.as_array()?.iter().map(named).collect::<Option<_>>()?)
+        }
         KeywordKind::List if value.is_object() => list(),
         KeywordKind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
         _ => return None,

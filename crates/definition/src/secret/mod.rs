@@ -281,7 +281,20 @@ pub fn holds_credential(text: &str) -> bool {
         };
         secret.is_some_and(|secret| secret.chars().any(|c| c.is_ascii_digit()) && !is_made_up(secret))
     };
-    LOOKS.as_ref().is_some_and(|looks| looks.captures_iter(text).any(is_credential))
+    has_room_for_credential(text)
+        && LOOKS.as_ref().is_some_and(|looks| looks.captures_iter(text).any(is_credential))
+}
+
+/// Whether a text has room for a credential: letters in a row with a digit between them, or a beginning of a private key or a
+/// signed token. Few texts do, and the expression takes a hundred times as long.
+fn has_room_for_credential(text: &str) -> bool {
+    // Without regard to case, the expression takes ſ and K for letters.
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=\xC5\xBF\xE2\x84\xAA".contains(&byte);
+    let has = |run: &[u8], mark: &[u8]| run.windows(mark.len()).any(|part| part.eq_ignore_ascii_case(mark));
+    let mut runs = text.as_bytes().split(|byte| !is_part(*byte)).filter(|run| run.len() >= 10);
+    runs.any(|run| {
+        (run.len() >= 15 && run.iter().any(u8::is_ascii_digit)) || has(run, b"eyJ") || has(run, b"-----BEGIN")
+    })
 }
 
 /// Whether an option can hold a key: `--key` may also hold the name of a field.

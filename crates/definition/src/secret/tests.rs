@@ -287,6 +287,45 @@ fn credentials_in_a_text_are_told_from_places_and_examples_of_them() {
     }
 }
 
+/// Texts with something like a credential in them, of every kind that is known by its looks.
+fn with_a_credential() -> impl Strategy<Value = String> {
+    let kinds = prop_oneof![
+        "(Bearer|BASIC|ba\u{17f}ic) [a-zA-Z0-9_-]{12,24}[.,]?",
+        "(--)?(api[_-]key|token|to\u{212a}en)=[a-z0-9_-]{12,20}",
+        "(Authorization|X-Api-Key|coo\u{212a}ie): ?(Token )?[a-z0-9_-]{12,20}",
+        "-----(BEGIN|begin) (RSA )?PRIVATE KEY-----[a-z0-9 \n]{0,20}(-----END PRIVATE KEY-----)?",
+        "(sk|S\u{212a}|\u{17f}k|pk)[-_][A-Za-z0-9\u{17f}\u{212a}_-]{11,14}",
+        "gh[a-z]_[a-z0-9]{15,18}|github_pat_[a-z0-9_]{15,18}|glpat-[a-z0-9-]{11,14}",
+        "xox[a-z]-[a-z0-9-]{9,12}|(AKIA|A\u{17f}IA)[A-Z0-9]{16}|AIza[a-z0-9_-]{29,32}",
+        "(ntn|hf|\u{17f}hpat|r8)[-_][a-z0-9-]{15,18}|SG[.][a-z0-9-]{15,18}|ATATT[a-z0-9=]{15,18}",
+        "eyJ[a-z0-9]{7,9}[.][a-z0-9_-]{7,9}[.][a-z]{0,3}",
+    ];
+    ("[a-z0-9\u{e9}, (\"'=&-]{0,4}", kinds, "[a-z0-9\u{e9}, .]{0,4}")
+        .prop_map(|(before, kind, after)| before + &kind + &after)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn no_credential_is_passed_over_at_the_first_look(text in with_a_credential()) {
+        // With this line, which is no credential, every text gets the second look.
+        let seen = format!("{text}\neyJaaaaaaaa");
+        prop_assert!(has_room_for_credential(&seen));
+        prop_assert_eq!(super::holds_credential(&text), super::holds_credential(&seen));
+    }
+}
+
+#[test]
+fn the_first_look_passes_over_what_most_texts_are() {
+    for text in [
+        "Lists pull requests of a repository, at most 100 a page, since 2026-01-01.",
+        r#"{"type": "object", "properties": {"created_after": {"type": "string", "maxLength": 128}}}"#,
+        "Caf\u{e9}s in Z\u{fc}rich: name=value, https://a.example/v1/b?c=d",
+    ] {
+        assert!(!has_room_for_credential(text), "{text}");
+    }
+}
+
 #[test]
 fn a_variable_on_a_command_line_is_judged_as_one_of_the_environment() {
     let key = "Zx81kPq9LmN2vB7cR4tY";

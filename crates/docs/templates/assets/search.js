@@ -64,7 +64,8 @@ window.toolcribSearch = (index, model) => {
     let verb = -1, all = 0;
     said.forEach((word, at) => {
       const actions = (frame(word, said.slice(at + 1)) || [0])[0];
-      all |= said.some(other => index.refusals.includes(other)) ? 0 : actions;
+      const isWish = !index.toldAfter.includes(said[at - 1]) && (!word.endsWith('ed') || said.slice(0, at).some(other => index.wants.includes(other)));
+      all |= said.some(other => index.refusals.includes(other)) || !isWish ? 0 : actions;
       if (verb < 0 && actions && at >= first && at < first + 4) verb = at;
     });
     const [actions, phrasal] = verb < 0 ? [0, false] : frame(said[verb], said.slice(verb + 1));
@@ -122,7 +123,7 @@ window.toolcribSearch = (index, model) => {
     const thing = verb && verb.term === undefined && verb.word.startsWith('un') ? termOf(verb.word.slice(2)) : undefined;
     if (thing !== undefined && index.nouns.some((nouns, entry) => nouns.includes(thing) && index.does[entry][0] & DELETES)) { wanted.actions |= DELETES; wanted.ends = wanted.removes = true; }
     const units = [], meaning = new Float64Array(DIMENSIONS);
-    const query = { units, meaning, wanted, length: said.length, head: headOf(plainly, wanted.verb), groups: groupsIn(text) };
+    const query = { units, meaning, wanted, length: said.length, head: headOf(plainly, wanted.verb), groups: groupsIn(text), contrary: contraries(plainly, wanted, headOf(plainly, wanted.verb)) };
     if (wanted.asksWhoMay) index.people.forEach(word => add(meaning, vector(word)));
     const sense = (senses, term, weight, kind) => {
       const known = senses.find(one => one.term === term);
@@ -188,8 +189,21 @@ window.toolcribSearch = (index, model) => {
     return all ? units.reduce((sum, unit, at) => sum + weigh(unit) * values[at], 0) / all : 0;
   };
   const logistic = (values, weights) => 1 / (1 + Math.exp(-values.reduce((sum, value, at) => sum + value * weights[at], 0)));
+  // The verbs that do the same and the contrary: to remove a star is not to star.
+  const pairs = index.contraries.split('\n').map(line => line.split(':').map(side => side.trim().split(' ')));
+  const contraries = (said, { verb, plain, removes }, head) => {
+    const sides = word => {
+      const found = pairs.flatMap(([one, other]) => [[one, other], [other, one]]).filter(([same]) => forms(word).some(form => same.includes(form)));
+      const bare = /^un.../.test(word) ? [word.slice(2)] : [];
+      return found.length + bare.length ? [[word, ...found.flatMap(([same]) => same)], [...bare, ...found.flatMap(([, other]) => other)]] : undefined;
+    };
+    const [same, contrary] = [...plain ? [plain] : [], ...said.slice(Math.max(verb, 0))].map(sides).find(Boolean) || [[], []];
+    return [same, removes && said[head] ? [...contrary, said[head]] : contrary].map(words => words.map(termOf).filter(term => term !== undefined));
+  };
+  const isContrary = ([same, contrary], entry) => contrary.some(term => index.shown[entry].includes(term) && has[term].has(entry) && (!index.nouns[entry].includes(term) || !index.does[entry][0] && index.nouns[entry][0] === term))
+    && !same.some(term => has[term].has(entry));
   // Whether any tool fits, by the first five: the values of crates/search/src/confidence.rs.
-  const verdict = ({ units, length, wanted }, found) => {
+  const verdict = ({ units, length, wanted, contrary }, found) => {
     const telling = found.slice(0, 5), [first] = telling;
     if (!first) return 'no_match';
     const least = values => units.reduce((least, unit, at) => unit.topic >= 0.6 ? Math.min(least, values[at]) : least, 1);
@@ -200,10 +214,12 @@ window.toolcribSearch = (index, model) => {
     if (literally > 0.99) fit = Math.max(fit, sure);
     if (fit < index.least) return 'no_match';
     const right = logistic([1, fit, first.meaning, first.phrase, first.near, literally, least(first.units), (telling[1]?.score || 0) - first.score, 0, said], index.hitWeights);
-    // A tool that reads does not do what a short request to write asks for, and one that deletes another thing needs a look.
+    // A tool that reads does not do what a short request to write asks for; one that deletes another thing, or what is not asked
+    // for, needs a look; and one that does the contrary is wrong.
     const writes = wanted.actions && !(wanted.actions & READS) && !wanted.asks;
-    const effect = index.does[first.entry][3], isOther = effect === 'destructive' && first.head < index.sameThing;
-    const isDoubted = length <= 6 && (isOther || writes && first.agrees < 0 && effect === 'read');
+    const [actions,,, effect] = index.does[first.entry], deletes = actions & DELETES && !(actions & ENDS);
+    const isOther = effect === 'destructive' && (first.head < index.sameThing || first.agrees < 0 || deletes && !wanted.removes);
+    const isDoubted = isOther || length <= 6 && writes && first.agrees < 0 && effect === 'read' || isContrary(contrary, first.entry);
     return index.least > 0 && (isDoubted || right < unsure) ? 'unsure' : 'match';
   };
 
@@ -253,7 +269,7 @@ window.toolcribSearch = (index, model) => {
     for (const one of found) {
       const [words, meaning, phrase] = [one.words / topWords, one.meaning / topMeaning, one.phrase / topPhrase], lists = index.does[one.entry][2], wants = wanted.wantsList ? 1 : 0;
       const group = index.groups[one.entry].some(group => query.groups.includes(group)) ? 1 : 0;
-      const features = [words, meaning, meaning * long, phrase, one.agrees, lists * wants, one.near, group, one.extra * (1 - long), one.head];
+      const features = [words, words * long, meaning, meaning * long, phrase, one.agrees, lists * wants, one.near, group, one.extra * (1 - long), one.head];
       one.score = features.reduce((sum, value, at) => sum + value * index.weights[at], 0);
     }
     found.sort((one, other) => other.score - one.score || one.entry - other.entry);
@@ -268,7 +284,7 @@ window.toolcribSearch = (index, model) => {
     if (first > 0) found[0].score = Math.max(found[0].score, best);
     const others = found.filter(one => !named.includes(one.entry)), said = named.length ? 'match' : verdict(query, others);
     others.splice(Math.max(most - named.length, 0));
-    const hits = said === 'no_match' ? others.filter(one => one.words > 0 || one.meaning >= 0.35).slice(0, 3) : others;
+    const hits = said === 'no_match' ? others.slice(0, 5) : others;
     return { verdict: said, hits: [...named, ...hits.map(one => one.entry)].slice(0, most) };
   };
 };

@@ -199,7 +199,7 @@ impl Connection {
         self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy())
     }
 
-    /// Drops the connection; calls in progress get this long.
+    /// Drops the connection; calls in progress get this long to end.
     pub(super) fn drop_within(&self, patience: Duration) {
         self.dropped.send_replace(Some(patience));
     }
@@ -311,7 +311,6 @@ impl Connection {
     async fn list(&self, session: &Session) -> Result<Duration, Problem> {
         // Listens before listing, so that no change is missed in between.
         session.subscribe(self.endpoint.timeout.min(SOON)).await;
-        let mut was_silent = false;
         let listed = loop {
             let answers = session.answers.load(Relaxed);
             let listing = timeout(self.endpoint.timeout, session.list()).await;
@@ -322,10 +321,18 @@ impl Connection {
             });
             match listing {
                 Ok(listed) => break listed?,
+                Err(_) if !session.is_busy() && session.answers.load(Relaxed) == answers => {
+                    return Err(self.endpoint.too_slow().into());
+                }
                 // A server that is busy with a call may answer only after it.
-                Err(_) if session.answers.load(Relaxed) != answers => was_silent = false,
-                Err(_) if session.is_busy() && !was_silent => was_silent = true,
-                Err(_) => return Err(self.endpoint.too_slow().into()),
+                Err(_) => {
+                    while session.is_busy()
+                        && session.answers.load(Relaxed) == answers
+                        && !session.is_closed()
+                    {
+                        sleep(GLANCE).await;
+                    }
+                }
             }
         };
         self.remember(&listed.listing);

@@ -247,7 +247,7 @@ impl Connections {
             let endpoint = &connection.endpoint;
             let is_kept = is_configured(&endpoint.server, config);
             if !is_kept {
-                connection.drop_within(endpoint.timeout);
+                connection.drop_within(Duration::MAX);
             } else if !listed.iter().any(|(_, listed)| listed == endpoint) {
                 connection.set_listed(false);
             }
@@ -340,7 +340,7 @@ impl Known {
             let is_excess = excess > 0 && connection.endpoint.is_private();
             if is_excess {
                 excess -= 1;
-                connection.drop_within(connection.endpoint.timeout);
+                connection.drop_within(Duration::MAX);
             }
             !is_excess
         });

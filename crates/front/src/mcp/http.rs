@@ -31,6 +31,7 @@ use super::endpoint::{Endpoint, Problem};
 use super::message::{ListNotes, is_unreadable, readable};
 use super::requests::{MAX_NOTIFICATIONS, Pace};
 use super::secrets::FilledSecrets;
+use crate::apart;
 use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
 use toolcrib_catalog::config::{ActsAs, Server};
 use toolcrib_definition::guard::locked;
@@ -317,7 +318,7 @@ impl SignedClient {
         let id = asked.and_then(|asked| serde_json::to_value(&asked.id).ok());
         let read = |body: &[u8]| {
             let text = readable(body, id.as_ref(), &self.notes)?;
-            serde_json::from_str::<ServerJsonRpcMessage>(&text).ok()
+            apart(text.len(), || serde_json::from_str::<ServerJsonRpcMessage>(&text).ok())
         };
         if !status.is_success() {
             let is_json = kind.starts_with(JSON_MIME_TYPE);
@@ -438,7 +439,7 @@ fn readable_events(events: BoxedSseResponse, notes: ListNotes) -> BoxedSseRespon
         event.map(|event| {
             let data =
                 event.data.and_then(|data| readable(data.as_bytes(), None, &notes).map(Cow::into_owned));
-            Sse { data, ..event }
+            Sse { data: data.filter(|data| !data.is_empty()), ..event }
         })
     };
     paced(events, MAX_NOTIFICATIONS, |_| 1).map(read).boxed()

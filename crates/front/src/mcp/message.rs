@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::stdio::IdScanner;
-use toolcrib_definition::finding::{from_json, well_formed};
+use crate::apart;
+use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json, has_too_many_values, well_formed};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::quoted;
 
@@ -24,9 +25,13 @@ const MAX_NOTES: usize = 100;
 /// The key of data that marks an error of ours in place of an answer that cannot be read.
 const UNREADABLE: &str = "toolcrib/unreadable";
 
-/// The message in a text, as the SDK can read it; `None` for noise. `asked` is the id of the request that the text answers,
-/// where its transport knows that.
+/// The message in a text, as the SDK can read it; `None` for noise, and nothing for a message that is dropped. `asked` is the
+/// id of the request that the text answers, where its transport knows that.
 pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
+    apart(text.len(), || read(text, asked, notes))
+}
+
+fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
     let written = match String::from_utf8_lossy(text) {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
         owned => owned,
@@ -34,6 +39,14 @@ pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNo
     // Noise may have no end, and is not parsed.
     if !written.trim_start().starts_with('{') && asked.is_none() {
         return None;
+    }
+    if has_too_many_values(text) {
+        let scanner = IdScanner::of(text);
+        let why = format!("it has more than {MAX_OTHERS_VALUES} values");
+        return match scanner.has_method() {
+            true => Some("".into()),
+            false => Some(unreadable(asked.cloned().or(scanner.answered())?, &why).into()),
+        };
     }
     match message(&written) {
         Ok(None) => return Some(greeting(&written).map_or(written, Cow::Owned)),
@@ -45,9 +58,8 @@ pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNo
         Ok(None) => Some(text),
         Ok(Some(value)) => corrected(value, asked),
         Err(error) => list(&text, notes).or_else(|| with_last_keys(&text)).or_else(|| {
-            let mut scanner = IdScanner::default();
-            scanner.read(text.as_bytes());
-            Some(unreadable(asked.cloned().or(scanner.answered())?, &format!("it is no JSON: {error}")))
+            let answered = asked.cloned().or(IdScanner::of(text.as_bytes()).answered())?;
+            Some(unreadable(answered, &format!("it is no JSON: {error}")))
         }),
     };
     read.map(Cow::Owned)

@@ -409,11 +409,13 @@ impl Session {
         list_all!(self, list_prompts, prompts)
     }
 
-    /// Sends a request of a client on. A request that is dropped before it is answered is cancelled.
-    pub(crate) async fn request(
+    /// Sends a request of a client on. A request that is dropped before it is answered is cancelled, and one about which the
+    /// server is silent for so long.
+    async fn request(
         &self,
         mut request: ClientRequest,
         origin: Option<&Arc<RequestOrigin>>,
+        longest_silence: Duration,
     ) -> Result<ServerResult, ServiceError> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(origin) = origin {
@@ -424,12 +426,17 @@ impl Session {
             let meta = options.meta.get_or_insert_with(RequestMetaObject::new);
             meta.0.0.insert(name.into(), span.into());
         }
+        let heard = Arc::<Heard>::default();
+        request.extensions_mut().insert(Arc::clone(&heard));
         let _call = InProgress::start(&self.calls);
         let handle = self.peer.send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: &self.peer, routes: &self.routes, id: Some(handle.id.clone()) };
         let answer = tokio::select! {
             answer = handle.await_response() => answer,
             () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
+            () = self.routes.silent(&heard, longest_silence) => {
+                return Err(ServiceError::Timeout { timeout: longest_silence });
+            }
         };
         waiting.id = None;
         self.answers.fetch_add(1, Relaxed);
@@ -442,11 +449,12 @@ impl Session {
         &self,
         request: ClientRequest,
         origin: Option<&Arc<RequestOrigin>>,
+        longest_silence: Duration,
     ) -> Result<ServerResult, ServiceError> {
         let (mut responses, mut state) = origin.map(|origin| origin.input(&self.name)).unwrap_or_default();
         for _ in 0..MAX_ROUNDS {
             let request = with_input(request.clone(), responses.take(), state.take());
-            let answer = self.request(request, origin).await?;
+            let answer = self.request(request, origin, longest_silence).await?;
             let ServerResult::InputRequiredResult(mut question) = answer else { return Ok(answer) };
             let Some(origin) = origin.filter(|origin| origin.session().is_some()) else {
                 question.request_state = Some(bound(&self.name, question.request_state));

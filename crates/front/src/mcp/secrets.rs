@@ -8,6 +8,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
+use crate::apart;
 use crate::credentials::SecretToken;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::guard::locked;
@@ -257,13 +258,15 @@ fn redacted(value: Value, secrets: &[String], occurs: &mut bool) -> Value {
 }
 
 fn redacted_text(mut text: String, secrets: &[String], occurs: &mut bool) -> String {
-    for secret in secrets.iter().map(|secret| Echo::of(secret)) {
-        if secret.occurs_in(&text) {
-            text = secret.hidden_in(&text);
-            *occurs = true;
+    apart(text.len(), || {
+        for secret in secrets.iter().map(|secret| Echo::of(secret)) {
+            if secret.occurs_in(&text) {
+                text = secret.hidden_in(&text);
+                *occurs = true;
+            }
         }
-    }
-    text
+        text
+    })
 }
 
 /// The caller's headers that these values contain.

@@ -217,7 +217,7 @@ impl Session {
     }
 
     /// Has the server listed again: it did not answer a call in time, and may be dead.
-    pub fn doubt(&self) {
+    fn doubt(&self) {
         self.changed.notify_one();
     }
 
@@ -458,15 +458,18 @@ pub enum McpCallError {
     SignIn(SignInProblem),
     /// The server's answer cannot be read.
     Unreadable(String),
+    /// The server was silent for too long, and was asked to stop.
+    Silent,
 }
 
 impl Session {
-    /// Calls a tool. A call that is dropped before it ends is cancelled.
+    /// Calls a tool. A call that is dropped before it ends is cancelled, and one about which the server is silent for so long.
     pub async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
         origin: Option<&Arc<RequestOrigin>>,
+        longest_silence: Duration,
     ) -> Result<CallToolResult, McpCallError> {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
@@ -476,7 +479,7 @@ impl Session {
         if let Some(origin) = origin {
             origin.begin_call();
         }
-        let sending = self.request_with_input(request, origin);
+        let sending = self.request_with_input(request, origin, longest_silence);
         match Operation::mcp_call(tool).observe(sending, error_type).await {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(question)) => Err(McpCallError::UnexpectedAnswer(
@@ -503,6 +506,10 @@ impl Session {
                 McpCallError::Unreadable(self.secrets.line(&error.message))
             }
             ServiceError::McpError(error) => McpCallError::ProtocolError(error),
+            ServiceError::Timeout { .. } => {
+                self.doubt();
+                McpCallError::Silent
+            }
             ServiceError::TransportClosed => {
                 tokio::time::sleep(STDERR_WAIT).await;
                 McpCallError::ConnectionLost(

@@ -18,7 +18,7 @@ use super::Environment;
 use super::endpoint::{Endpoint, Problem, inherited};
 use super::secrets::FilledSecrets;
 use toolcrib_definition::beginning;
-use toolcrib_definition::finding::from_json_bytes;
+use toolcrib_definition::finding::{from_json_bytes, has_too_many_values};
 
 /// Wait for it to end by itself after its stdin is closed: short where SIGTERM can follow, since a client waits meanwhile.
 const AFTER_STDIN: Duration = Duration::from_millis(if cfg!(unix) { 500 } else { 2_000 });
@@ -224,6 +224,8 @@ pub enum LineProblem {
     WrongField(&'static str),
     /// It is longer than the limit.
     TooLong,
+    /// It has more values than are read.
+    TooManyValues,
 }
 
 /// A stream of lines, each as `read` hands it on to the SDK, until it returns `None`. A line that is longer than `longest` is
@@ -310,12 +312,11 @@ pub fn problem_of(text: &[u8]) -> Option<BadLine> {
     let problem = match from_json_bytes(text) {
         Ok(message) => LineProblem::WrongField(wrong_field(&message)?),
         Err(_) if text.trim_ascii().is_empty() => return None,
+        Err(_) if has_too_many_values(text) => LineProblem::TooManyValues,
         Err(error) if error.is_data() => LineProblem::KeyTwice(error.to_string()),
         Err(error) => LineProblem::NotJson(error.to_string()),
     };
-    let mut scanner = IdScanner::default();
-    scanner.read(text);
-    Some(BadLine { id: scanner.id, problem })
+    Some(BadLine { id: IdScanner::of(text).id, problem })
 }
 
 /// The field of a request or a notification because of which the SDK would not know it as one, nor its id.
@@ -340,6 +341,18 @@ pub struct IdScanner {
 }
 
 impl IdScanner {
+    /// What a whole text shows of its id.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut scanner = Self::default();
+        scanner.read(text);
+        scanner
+    }
+
+    /// Whether the message is a request or a notification.
+    pub(super) fn has_method(&self) -> bool {
+        self.has_method
+    }
+
     /// The id of the request that a message answers.
     pub(super) fn answered(self) -> Option<Value> {
         self.id.filter(|_| !self.has_method)

@@ -9,7 +9,6 @@ use rmcp::model::{
     InputRequiredResult, ServerRequest,
 };
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::approval_notice::{announce, page, whole_arguments};
 use super::backend::Backends;
@@ -141,9 +140,8 @@ async fn ask_client(call: &Checked, tool: &Tool, approval: &Approval, key: &str)
         }
         return None;
     }
-    let asked = timeout(2 * call.timeout(), ask(origin, ServerRequest::ElicitRequest(question))).await;
-    match asked {
-        Ok(Ok(ClientResult::ElicitResult(result))) => match result.action {
+    match ask(origin, ServerRequest::ElicitRequest(question)).await {
+        Ok(ClientResult::ElicitResult(result)) => match result.action {
             ElicitationAction::Accept => Some(true),
             ElicitationAction::Decline => Some(false),
             _ => None,

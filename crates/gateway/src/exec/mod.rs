@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use crate::functions::FunctionContext;
 use crate::state::{StateStore, WaitBudget};
@@ -91,14 +93,25 @@ async fn run_approved(call: &Checked, notes: &mut Notes) -> Result<Value, ToolEr
     ran
 }
 
-/// Runs a call in its own task.
+/// Time that a write may still take after its caller has gone away.
+const UNATTENDED: Duration = Duration::from_secs(600);
+
+/// Runs a call in its own task. Once nobody waits for it, it ends in time, and is recorded as abandoned.
 async fn run_detached(call: Checked) -> Envelope {
     let Ok(runtime) = Handle::try_current() else { return run(call).await };
     let op = call.op().to_string();
     let failure = Outcome::Failed(call.panicked(true).or_help_path(&op));
     let meta = call.meta(&Notes::default());
     let lost = Envelope { op, outcome: failure, repaired: Vec::new(), meta, original: None };
-    runtime.spawn(telemetry::carried(WaitBudget::current().with(run(call)))).await.unwrap_or(lost)
+    let (_waiting, gone) = oneshot::channel::<()>();
+    let attended = async {
+        tokio::select! {
+            done = run(call) => Some(done),
+            () = async { _ = gone.await; sleep(UNATTENDED).await } => None,
+        }
+    };
+    let done = runtime.spawn(telemetry::carried(WaitBudget::current().with(attended))).await;
+    done.ok().flatten().unwrap_or(lost)
 }
 
 /// Answers a call of `op` by `function` that could not be read.
@@ -206,9 +219,9 @@ impl Call {
         matches!(backend, Some(Backend::Steps(_)))
     }
 
-    /// The timeout of the call.
-    fn timeout(&self) -> Duration {
-        Duration::from_secs(self.config().exec.call_seconds)
+    /// Longest silence of the backend, unless it has a limit of its own.
+    fn longest_silence(&self) -> Duration {
+        self.config().exec.longest_silence()
     }
 
     /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.

@@ -355,7 +355,7 @@ pub(super) async fn settle(
 async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus, ToolError> {
     let state = call.state();
     let claimed = match require_writable(&call.context, &mut notes.warnings) {
-        Ok(()) => acquire_claim(state, claim, call.timeout()).await.map_err(unwritable),
+        Ok(()) => acquire_claim(state, claim, call.longest_silence()).await.map_err(unwritable),
         Err(failure) => Err(failure),
     };
     match claimed {

@@ -5,6 +5,7 @@
 //! base64 is never cut: it is left out, with its size in its place. A caller can also select fields of any result.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::io;
 
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::FieldError;
 use toolcrib_definition::finding::{nearest, pointer_join, pointer_unescape};
 use toolcrib_definition::{clean_line, quoted};
+use toolcrib_front::apart;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
@@ -72,15 +74,29 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) ->
 }
 
 /// Cuts a long value, and stores all of it for its caller, with the pointer to its long part.
-async fn cut(state: &StateStore, caller: &str, value: Value, limit: usize) -> Cut {
-    let (page, more, next) = beginning_of(&value, limit);
-    let Some((at, position)) = next else { return Cut { page, more, cursor: None } };
+async fn cut(state: &StateStore, caller: &str, mut value: Value, limit: usize) -> Cut {
+    let bytes = length(&value);
+    let (page, more, next) = apart(bytes, || {
+        let at = long_part(&value, limit);
+        let (begun, more, next) = beginning_of(&value, &at, limit);
+        let next = next.map(|position| {
+            let head = format!("{{\"at\":{},\"result\":", Value::from(at.as_str()));
+            let mut text = String::with_capacity(head.len() + bytes + 1);
+            let _ = write!(text, "{head}{value}}}");
+            (position, text)
+        });
+        if let Some(place) = value.pointer_mut(&at) {
+            *place = begun;
+        }
+        (value, more, next)
+    });
+    let Some((position, text)) = next else { return Cut { page, more, cursor: None } };
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
-    let text = json!({ "at": at, "result": value }).to_string();
     let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + RESULT_TTL_MS };
-    let stored = state.store_result(&kept).await;
-    Cut { page, more, cursor: Some(stored.map(|()| position.cursor(&kept.id))) }
+    let cursor = position.cursor(&kept.id);
+    let stored = state.store_result(kept).await;
+    Cut { page, more, cursor: Some(stored.map(|()| cursor)) }
 }
 
 /// The fields of the next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these
@@ -169,15 +185,13 @@ impl Position {
     }
 }
 
-/// The beginning of a value that is longer than `limit`: all that is next to its long part, and the beginning of that part;
-/// the size of this part, its pointer, and the position at which it goes on.
-fn beginning_of(value: &Value, limit: usize) -> (Value, Map<String, Value>, Option<(String, Position)>) {
-    let at = long_part(value, limit);
-    let long = value.pointer(&at).unwrap_or(&Value::Null);
+/// The beginning of the long part of a value, at a pointer; the size of this part, and the position at which it goes on.
+fn beginning_of(value: &Value, at: &str, limit: usize) -> (Value, Map<String, Value>, Option<Position>) {
+    let long = value.pointer(at).unwrap_or(&Value::Null);
     let room = (limit + length(long)).saturating_sub(length(value)).max(MIN_PIECE);
     let mut more = Map::new();
     if !at.is_empty() || !long.is_string() {
-        more.insert("at".into(), at.as_str().into());
+        more.insert("at".into(), at.into());
     }
     let (begun, next) = match long {
         Value::Array(items) if items.iter().all(|item| length(item) < limit) => {
@@ -204,11 +218,7 @@ fn beginning_of(value: &Value, limit: usize) -> (Value, Map<String, Value>, Opti
             (text[..end].into(), (end < text.len()).then_some(Position::Byte(end)))
         }
     };
-    let mut page = value.clone();
-    if let Some(place) = page.pointer_mut(&at) {
-        *place = begun;
-    }
-    (page, more, next.map(|next| (at, next)))
+    (begun, more, next)
 }
 
 /// The pointer to the part that makes a value long: the list, object or text that is most of it.

@@ -55,7 +55,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
             let result = Box::pin(steps::run(call, backend, &sent, begun, notes)).await?;
             Ok(BackendResponse::new(result))
         }
-        // The other backends keep the timeout themselves.
+        // The other backends have time limits themselves.
         _ => call.context.services.backends.run(request).await,
     };
     let hidden = FilledSecrets::of(sent.hidden);
@@ -116,15 +116,15 @@ async fn run_function(
         ));
     };
     request.begun.mark();
-    match timeout(request.timeout, function.call(&call.context, request.arguments.clone())).await {
+    let time = call.config().serve.limits.call_time();
+    match timeout(time, function.call(&call.context, request.arguments.clone())).await {
         Ok(answer) => answer
             .into_result()
             .map(|fields| BackendResponse::new(Value::Object(fields)))
             .map_err(BackendError::of_function),
-        Err(_) => Err(BackendError::timed_out(format!(
-            "there was no answer within {} seconds",
-            request.timeout.as_secs()
-        ))),
+        Err(_) => {
+            Err(BackendError::timed_out(format!("there was no answer within {} seconds", time.as_secs())))
+        }
     }
 }
 
@@ -141,7 +141,7 @@ fn backend_request<'o>(
         arguments: &sent.value,
         caller: &call.context.caller,
         idempotency_key: call.request.idempotency_key.as_deref(),
-        timeout: call.timeout(),
+        longest_silence: call.longest_silence(),
         begun,
     }
 }

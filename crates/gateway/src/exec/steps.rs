@@ -10,7 +10,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
 
 use super::backend::{Backends, Begun};
 use super::record::fingerprint;
@@ -72,7 +71,6 @@ struct Run<'c> {
     key: Option<String>,
     hidden: FilledSecrets,
     inner: StepOf,
-    until: Instant,
 }
 
 impl<'c> Run<'c> {
@@ -100,7 +98,6 @@ impl<'c> Run<'c> {
             key: changes.then(|| given.unwrap_or_else(|| random_id("st"))),
             hidden: FilledSecrets::of(inner.hidden.iter().cloned()),
             inner,
-            until: Instant::now() + call.timeout(),
         }
     }
 
@@ -220,10 +217,6 @@ impl<'c> Run<'c> {
         let is_write = tool.effect != Effect::Read;
         let key = self.key.as_deref().filter(|_| is_write);
         for attempt in 1..=MAX_ATTEMPTS {
-            // A write that is begun goes on, whoever waits for it.
-            if Instant::now() >= self.until {
-                return Err(out_of_time(false));
-            }
             let request = CallRequest {
                 function: self.call.request.function,
                 op: tool.op.clone(),
@@ -238,8 +231,7 @@ impl<'c> Run<'c> {
                 step: Some(Box::new(self.inner.clone())),
                 ..CallRequest::default()
             };
-            let answer = timeout_at(self.until, call_of_step(self.call, request)).await;
-            let result = answer.map_err(|_| out_of_time(is_write && !self.call.is_dry_run))?;
+            let result = call_of_step(self.call, request).await;
             let has_failed_before =
                 matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
             if !has_failed_before {
@@ -364,13 +356,6 @@ fn key_of(key: &str, step: &Step, attempt: usize) -> String {
 fn unfit(why: &str) -> ToolError {
     let next = "tell the operator: the steps of this tool do not fit the answers of its backends";
     ToolError::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
-}
-
-fn out_of_time(may_have_run: bool) -> ToolError {
-    let message = "the time of the whole call was over";
-    let next = "check whether it was done before you send the call again";
-    let error = ToolError::new(ErrorCode::BackendTimeout, message, next);
-    if may_have_run { error.detail("may_have_run", true) } else { error }
 }
 
 /// Deepest level of a value.

@@ -274,7 +274,7 @@ impl Answer {
             let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
             let id = random_id("bl");
             let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
-            state.store_result(&kept).await?;
+            state.store_result(kept.clone()).await?;
             let link = |block: &DataBlock<'_>| format!("/v1/results/{}/blocks/{}", kept.id, block.index);
             links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
         }
@@ -444,14 +444,16 @@ impl ModelAnswer {
         }
     }
 
-    /// The result of an MCP server: its own blocks, and then the notes. A result that is cut is text, and an error its
-    /// envelope; blocks that are no text stand next to it.
+    /// The result of an MCP server: its own blocks, its data where they do not say it, and then the notes. A result that is cut is
+    /// text, and an error its envelope; blocks that are no text stand next to it.
     fn with_original(self, original: &McpAnswer, meta: Map<String, Value>) -> ClientAnswer {
         match &self {
-            ModelAnswer::Result(_, notes) if !is_cut(notes) => {
+            ModelAnswer::Result(result, notes) if !is_cut(notes) => {
                 let own = original.blocks().iter().cloned().map(ClientBlock::Original);
-                let content = own.chain(note_texts(notes).map(ClientBlock::Text)).collect();
-                let data = original.structured().filter(|_| notes.is_empty()).cloned();
+                let unsaid = (!original.says_its_data()).then(|| result.to_string());
+                let texts = unsaid.into_iter().chain(note_texts(notes)).map(ClientBlock::Text);
+                let content = own.chain(texts).collect();
+                let data = original.structured().map(|data| with_notes(data.clone(), notes));
                 let leaves_out_is_error = !original.says_is_error();
                 ClientAnswer { content, data, meta, leaves_out_is_error }
             }
@@ -476,13 +478,10 @@ impl ModelAnswer {
         [text].into_iter().chain(note_texts(notes)).collect()
     }
 
-    /// An object that says the same. A result with notes has none: a client that shows data in place of texts would lose
-    /// them.
+    /// An object that says the same.
     fn data(self) -> Option<Value> {
         match self {
-            ModelAnswer::Result(result, notes) => {
-                Some(result).filter(|result| result.is_object() && notes.is_empty())
-            }
+            ModelAnswer::Result(result, notes) => result.is_object().then(|| with_notes(result, &notes)),
             ModelAnswer::Fields(fields) => Some(Value::Object(fields)),
         }
     }
@@ -499,6 +498,14 @@ impl ModelAnswer {
         }
         Value::Object(fields)
     }
+}
+
+/// Data of a result together with the notes: a client that shows data in place of texts would lose them.
+fn with_notes(data: Value, notes: &Map<String, Value>) -> Value {
+    if notes.is_empty() {
+        return data;
+    }
+    Some(("result".to_string(), data)).into_iter().chain(notes.clone()).collect()
 }
 
 /// The notes on a call as texts: metadata, and then the cursor of the next part.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use crate::exec::{BYTES_A_TOKEN, Caller, EffectLimit};
 use crate::state::{Event, EventKind, InvalidSessionName, Session, WaitBudget};
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::Tool;
-use toolcrib_catalog::config::{BATCH_SECONDS, Exec, RequireDoc};
+use toolcrib_catalog::config::RequireDoc;
 use toolcrib_definition::Effect;
 use toolcrib_definition::guard::{MISTAKE, guarded};
 use toolcrib_docs::help;
@@ -27,7 +27,8 @@ pub struct Function {
     name: &'static str,
     handler: Handler,
     lists: &'static [FunctionList],
-    runs: Option<(EffectLimit, TimeLimit)>,
+    runs: Option<EffectLimit>,
+    runs_several_tools: bool,
     trace: Option<EventKind>,
     example: Option<Example>,
     takes_idempotency_key: bool,
@@ -81,18 +82,6 @@ pub enum FunctionList {
     SplitAll,
 }
 
-/// The time that a function which runs tools may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum TimeLimit {
-    /// The time of this number of calls of tools.
-    Calls(u64),
-    /// The time of a batch.
-    Batch,
-}
-
-/// Seconds that a caller waits longer than its tool: the timeout of the tool answers first.
-const CALLER_GRACE: Duration = Duration::from_secs(5);
-
 impl Function {
     /// A function whose arguments are checked by its definition. It runs no tools, is only in the lists of all functions,
     /// and leaves no trace.
@@ -107,6 +96,7 @@ impl Function {
             handler,
             lists: &[FunctionList::All, FunctionList::SplitAll],
             runs: None,
+            runs_several_tools: false,
             trace: None,
             example: None,
             takes_idempotency_key: false,
@@ -119,9 +109,15 @@ impl Function {
         self
     }
 
-    /// Runs tools, within this effect and this time.
-    pub(super) const fn runs(mut self, limit: EffectLimit, time: TimeLimit) -> Self {
-        self.runs = Some((limit, time));
+    /// Runs tools, within this effect.
+    pub(super) const fn runs(mut self, limit: EffectLimit) -> Self {
+        self.runs = Some(limit);
+        self
+    }
+
+    /// Runs several tools in one call.
+    pub(super) const fn several(mut self) -> Self {
+        self.runs_several_tools = true;
         self
     }
 
@@ -160,7 +156,7 @@ impl Function {
 
     /// Whether one call of it runs several tools.
     pub fn runs_several_tools(&self) -> bool {
-        matches!(self.runs, Some((_, TimeLimit::Batch)))
+        self.runs_several_tools
     }
 
     /// Whether it runs tools.
@@ -185,22 +181,12 @@ impl Function {
 
     /// Effects of the tools that it may run.
     pub(super) fn effect_limit(&self) -> EffectLimit {
-        self.runs.map(|(limit, _)| limit).unwrap_or_default()
+        self.runs.unwrap_or_default()
     }
 
     /// Whether the tool that it runs may have an idempotency key.
     pub fn takes_idempotency_key(&self) -> bool {
         self.takes_idempotency_key
-    }
-
-    /// The time that it may take by itself: zero unless it runs tools.
-    pub fn timeout(&self, exec: &Exec) -> Duration {
-        let seconds = match self.runs {
-            None => return Duration::ZERO,
-            Some((_, TimeLimit::Calls(calls))) => exec.call_seconds.saturating_mul(calls),
-            Some((_, TimeLimit::Batch)) => BATCH_SECONDS,
-        };
-        Duration::from_secs(seconds) + CALLER_GRACE
     }
 }
 

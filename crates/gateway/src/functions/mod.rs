@@ -26,7 +26,7 @@ use serde_json::json;
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
 use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
-use function::{TimeLimit, called, harmless, reads, tools};
+use function::{called, harmless, reads, tools};
 use toolcrib_definition::is_respelled;
 
 pub use crate::tool_error::{ErrorCode, ToolError};
@@ -42,11 +42,10 @@ const TOOL_SEARCH: Function = Function::new::<tool_search::ToolSearch>("tool_sea
     .listed(&[Gateway, SplitGateway, Hybrid, All, SplitAll])
     .traced(EventKind::Search);
 
-/// Runs a tool by its op. May take four times the time of a call: a call with a key may first wait for another call with the same
-/// key, and a person may have twice the time to approve it.
+/// Runs a tool by its op.
 const TOOL_EXEC: Function = Function::raw("tool_exec", tool_exec::run)
     .listed(&[Gateway, All])
-    .runs(EffectLimit::None, TimeLimit::Calls(4))
+    .runs(EffectLimit::None)
     .idempotent()
     .example(|view| harmless(view).map(called));
 
@@ -64,16 +63,17 @@ static ALL: [Function; 14] = [
     TOOL_EXEC,
     Function::raw("tool_exec_read", tool_exec::run)
         .listed(&[SplitGateway, SplitAll])
-        .runs(EffectLimit::ReadsOnly, TimeLimit::Calls(4))
+        .runs(EffectLimit::ReadsOnly)
         .example(|view| tools(view).find(reads).map(called)),
     Function::raw("tool_exec_write", tool_exec::run)
         .listed(&[SplitGateway, SplitAll])
-        .runs(EffectLimit::WritesOnly, TimeLimit::Calls(4))
+        .runs(EffectLimit::WritesOnly)
         .idempotent()
         .example(|view| tools(view).find(|tool| !reads(tool)).map(called)),
     Function::raw("tool_batch", tool_batch::run)
         .listed(&[Gateway, All, SplitAll])
-        .runs(EffectLimit::None, TimeLimit::Batch)
+        .runs(EffectLimit::None)
+        .several()
         .example(tool_batch::example),
     Function::new::<tool_exec::ReadResult>("read_result"),
     Function::new::<discovery::List>("list").listed(&[Discovery, All, SplitAll]).traced(EventKind::Search),
@@ -89,7 +89,7 @@ static ALL: [Function; 14] = [
         .example(|view| Some(json!({ "tool_id": harmless(view)?.op }))),
     Function::new::<tool_exec::CallTool>("call_tool")
         .listed(&[Discovery, All, SplitAll])
-        .runs(EffectLimit::None, TimeLimit::Calls(3))
+        .runs(EffectLimit::None)
         .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),
     Function::new::<pick::Pick>("pick").traced(EventKind::Search),
 ];

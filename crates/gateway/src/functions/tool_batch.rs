@@ -1,18 +1,14 @@
 //! `tool_batch`: several calls in one round trip, each with its own answer.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
 
-use super::function::{AnswerFuture, ROOT, called, harmless};
+use super::function::{AnswerFuture, ROOT, called, harmless, panicked};
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
 use toolcrib_catalog::arguments::WRAPPERS;
-use toolcrib_catalog::config::BATCH_SECONDS;
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::{from_json, pointer_join};
 use toolcrib_definition::{Effect, quoted};
@@ -38,15 +34,14 @@ async fn answer(
 ) -> Result<Answer, ToolError> {
     let (arguments, items) = taken(input)?;
     let asked: BatchArguments = context::arguments(function, context, arguments)?;
-    let until = Instant::now() + Duration::from_secs(BATCH_SECONDS);
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,
         (None, reason) => reason.is_none() && items.len() > 1,
     };
     let answers = match is_parallel {
-        true => run_parallel(context, &items, until).await,
-        false => run_sequential(context, &items, until).await,
+        true => run_parallel(context, &items).await,
+        false => run_sequential(context, &items).await,
     };
     let failed = answers.iter().filter(|answer| !succeeded(answer)).count();
     let numbered = || answers.iter().enumerate();
@@ -90,29 +85,23 @@ fn not_parallel(reason: &str) -> ToolError {
         .field("/parallel", reason)
 }
 
-async fn run_sequential(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
+async fn run_sequential(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(items.len());
     for item in items {
         let input = item.call.clone().and_then(|call| {
             let input = References { answers: &answers, items }.resolved(&call.input)?;
-            match Instant::now() >= until {
-                true => Err(out_of_time(false)),
-                false => Ok((call.function, input)),
-            }
+            Ok((call.function, input))
         });
-        let answer = match input {
-            Ok((function, input)) => timeout_at(until, function.call(context, Value::Object(input)))
-                .await
-                .map_err(|_| out_of_time(true)),
-            Err(error) => Err(error),
-        };
-        answers.push(answer.unwrap_or_else(failed));
+        answers.push(match input {
+            Ok((function, input)) => function.call(context, Value::Object(input)).await,
+            Err(error) => failed(error),
+        });
     }
     answers
 }
 
-async fn run_parallel(context: &FunctionContext, items: &[BatchItem], until: Instant) -> Vec<Answer> {
-    let mut answers: Vec<Result<Answer, ToolError>> = Vec::with_capacity(items.len());
+async fn run_parallel(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(items.len());
     let mut running = JoinSet::new();
     for (index, item) in items.iter().enumerate() {
         match item.call.clone() {
@@ -120,40 +109,24 @@ async fn run_parallel(context: &FunctionContext, items: &[BatchItem], until: Ins
                 let context = context.clone();
                 let call = async move { (index, function.call(&context, Value::Object(input)).await) };
                 running.spawn(WaitBudget::current().with(call));
-                answers.push(Err(out_of_time(true)));
+                answers.push(failed(panicked()));
             }
-            Err(error) => answers.push(Err(error)),
+            Err(error) => answers.push(failed(error)),
         }
     }
-    while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
+    while let Some(done) = running.join_next().await {
         if let Ok((index, answer)) = done
             && let Some(place) = answers.get_mut(index)
         {
-            *place = Ok(answer);
+            *place = answer;
         }
     }
-    answers.into_iter().map(|answer| answer.unwrap_or_else(failed)).collect()
+    answers
 }
 
 /// The answer for a call that the batch itself refuses.
 fn failed(error: ToolError) -> Answer {
     error.or_help_path(ROOT).into()
-}
-
-fn out_of_time(was_begun: bool) -> ToolError {
-    let (code, message, next) = match was_begun {
-        true => (
-            ErrorCode::BackendTimeout,
-            "the time of the batch ran out while this call was running; a write goes on all the same",
-            "check whether it was done, then send the rest in another batch",
-        ),
-        false => (
-            ErrorCode::NotRun,
-            "the time of the batch ran out before this call",
-            "send the rest in another batch",
-        ),
-    };
-    ToolError::new(code, message, next).detail("batch_seconds", BATCH_SECONDS)
 }
 
 /// Names that models use for the list of calls.

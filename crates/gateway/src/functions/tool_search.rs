@@ -19,7 +19,7 @@ use toolcrib_search::semantic::{POOL, SemanticStatus, Similarities, fuse};
 use toolcrib_search::{Hit, SearchRequest, SearchResult, Verdict};
 
 /// Most tools in the answer if no tool fits.
-const NEAREST: usize = 3;
+const NEAREST: usize = 5;
 /// Most categories in that answer.
 const CATEGORIES: usize = 3;
 

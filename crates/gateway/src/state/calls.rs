@@ -231,13 +231,13 @@ impl StateStore {
 
     /// Stores a result for its caller, to be read on. The oldest results go if those of the caller, or of all callers, have too
     /// many bytes.
-    pub async fn store_result(&self, result: &StoredResult) -> Result<(), StateError> {
+    pub async fn store_result(&self, result: StoredResult) -> Result<(), StateError> {
         let StoredResult { id, caller, text, until } = result;
         if text.len() > MAX_BYTES_OF_CALLER {
             return Err(StateError::Failed(format!("it is over {} MiB", MAX_BYTES_OF_CALLER >> 20)));
         }
-        let values = values![id, caller, text.as_bytes(), until];
-        let bounds = bounds(id);
+        let bounds = bounds(&id);
+        let values = [id.into(), caller.into(), text.into_bytes().into(), until.into()];
         self.ask(Access::Write, move |sql| {
             sql.rows("DELETE FROM tool_results WHERE until < NOW_MS", &[])?;
             let insert = "INSERT INTO tool_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4) \
@@ -345,10 +345,10 @@ mod tests {
             text: "x".repeat(bytes),
             until: now() + 60_000 + number,
         };
-        state.store_result(&result("bob", 0, 10)).await.unwrap();
+        state.store_result(result("bob", 0, 10)).await.unwrap();
         let third = MAX_BYTES_OF_CALLER / 3;
         for number in 1..=5 {
-            state.store_result(&result("amy", number, third)).await.unwrap();
+            state.store_result(result("amy", number, third)).await.unwrap();
         }
         let is_stored = async |caller: &str, number: i64| {
             state.stored_result(caller, &format!("{caller}{number}")).await.unwrap().is_some()
@@ -358,10 +358,10 @@ mod tests {
         }
         assert!(is_stored("bob", 0).await);
         for caller in ["c", "d", "e", "f"] {
-            state.store_result(&result(caller, 9, MAX_BYTES_OF_CALLER - 20)).await.unwrap();
+            state.store_result(result(caller, 9, MAX_BYTES_OF_CALLER - 20)).await.unwrap();
         }
         assert!(!is_stored("amy", 5).await && !is_stored("bob", 0).await && is_stored("c", 9).await);
-        let refused = state.store_result(&result("g", 9, MAX_BYTES_OF_CALLER + 1)).await.unwrap_err();
+        let refused = state.store_result(result("g", 9, MAX_BYTES_OF_CALLER + 1)).await.unwrap_err();
         assert!(refused.to_string().contains("over 1 MiB"), "{refused}");
     }
 

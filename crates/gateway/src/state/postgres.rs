@@ -30,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time that other processes may take to make the schema.
 const SCHEMA_PATIENCE: Duration = Duration::from_secs(60);
 
+/// Idle time after which a connection is checked for a living peer.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// Most connections of one process.
 const CONNECTIONS: usize = 8;
 
@@ -69,6 +72,13 @@ impl Postgres {
         self.has_schema.get_or_try_init(|| migrate(&self.pool)).await?;
         Ok(self.pool.get().await?)
     }
+
+    fn run_with(&self, client: &mut Client, transaction: Transaction<'_>) -> Result<(), StateError> {
+        let turn = self.wait(PATIENCE, async { Ok(client.transaction().await?) })?;
+        let mut statements = Statements { database: self, turn };
+        transaction(&mut statements)?;
+        self.wait(PATIENCE, async { Ok(statements.turn.commit().await?) })
+    }
 }
 
 impl Drop for Postgres {
@@ -86,13 +96,17 @@ impl fmt::Debug for Postgres {
 }
 
 impl Database for Postgres {
+    /// After a failure, the connection is closed, and so are all idle ones: their server may have gone silent, or have become
+    /// read-only while another server took over its address.
     fn run(&self, _: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
         let most = if self.has_schema.initialized() { 2 * PATIENCE } else { SCHEMA_PATIENCE };
         let mut client = self.wait(most, self.client())?;
-        let turn = self.wait(PATIENCE, async { Ok(client.transaction().await?) })?;
-        let mut statements = Statements { database: self, turn };
-        transaction(&mut statements)?;
-        self.wait(PATIENCE, async { Ok(statements.turn.commit().await?) })
+        let done = self.run_with(&mut client, transaction);
+        if done.is_err() {
+            drop(Client::take(client));
+            self.pool.retain(|_, _| false);
+        }
+        done
     }
 }
 
@@ -176,6 +190,12 @@ fn pool(url: &str) -> Result<Pool, StateError> {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(PATIENCE);
     }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(PATIENCE);
+    }
+    if !url.contains("keepalives") {
+        config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 10).keepalives_retries(3);
+    }
     if config.get_application_name().is_none() {
         config.application_name("toolcrib");
     }
@@ -183,8 +203,9 @@ fn pool(url: &str) -> Result<Pool, StateError> {
     let manager = Manager::from_config(config, MakeRustlsConnect::new(tls()?), recycling);
     let prepare = Hook::async_fn(|client: &mut ClientWrapper, _| {
         Box::pin(async move {
-            let limits =
-                "SET statement_timeout = '5s'; SET lock_timeout = '4s'; SET client_min_messages = warning";
+            // Others wait for the locks of a transaction longer than its process may be silent.
+            let limits = "SET statement_timeout = '5s'; SET lock_timeout = '4s'; \
+                SET idle_in_transaction_session_timeout = '3s'; SET client_min_messages = warning";
             client.batch_execute(limits).await.map_err(HookError::Backend)
         })
     });
@@ -216,9 +237,9 @@ fn tls() -> Result<ClientConfig, StateError> {
         .map_err(|error| StateError::Failed(format!("TLS for PostgreSQL: {error}")))
 }
 
-/// Makes our schema where it is missing, while other processes wait.
+/// Makes our schema where it is missing, while other processes wait. Its connection is closed afterwards.
 async fn migrate(pool: &Pool) -> Result<(), StateError> {
-    let mut client = pool.get().await?;
+    let mut client = Client::take(pool.get().await?);
     let all = client.transaction().await?;
     all.batch_execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'").await?;
     all.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;

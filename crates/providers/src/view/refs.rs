@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use super::root::merge;
 use super::{Loosened, add_null, allows, guard, list_null, measure, names_type, take_defs};
 use toolcrib_definition::finding::{SchemaNames, percent_decoded};
+use toolcrib_definition::schema::type_words::TYPES;
 use toolcrib_definition::schema::walk::{
-    KeywordKind, TYPES, below, each, each_mut, each_with_pointer_mut, fits, holds, is_annotation, is_schema,
+    KeywordKind, below, each, each_mut, each_with_pointer_mut, fits, holds, is_annotation, is_schema,
 };
 use toolcrib_definition::{clean_text, hidden_characters};
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{ChatModel, EmbeddingModel, ModelError};
 use toolcrib_catalog::config;
 use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::has_too_many_values;
 
 /// Most characters of an API's refusal that are printed.
 const MAX_EXCERPT: usize = 200;
@@ -87,6 +88,9 @@ impl Api {
             return Err(refused(&self.error_text(&text)));
         }
         match end {
+            End::Whole if has_too_many_values(text.as_bytes()) => {
+                Err(refused(", and the answer has too many values"))
+            }
             End::Whole => serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON")),
             End::TooLong => Err(refused(", and the answer is too long")),
             End::Broken => Err(refused(", and the answer broke off or took too long")),

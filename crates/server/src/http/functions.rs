@@ -16,7 +16,9 @@ use super::docs::encoded_address;
 use super::{RequestContext, Response, Shared};
 use crate::metrics::LimitReached;
 use crate::response::{Media, Problem, ProblemCode, Tagged, by_accept, negotiated, no_store, preferred};
-use toolcrib_definition::finding::{from_json, from_json_bytes, nearest};
+use toolcrib_definition::finding::{
+    MAX_OTHERS_VALUES, from_json, from_json_bytes, has_too_many_values, nearest,
+};
 use toolcrib_definition::quoted;
 use toolcrib_front::telemetry::{self, Operation};
 use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall, linked_data};
@@ -59,10 +61,10 @@ pub fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
 pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, body } = context;
     let function = Function::tool_exec();
-    let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let idempotency_key = header_key(function, &request.headers)?;
+    let passing = shared.call_limiter.acquire(function)?;
     let context = catalog.context(&caller);
     let call = match catalog.cache(&caller).listed_tools().place(&name) {
         Some(place) => ToolCall::listed(&context.view, place),
@@ -89,8 +91,8 @@ fn described(function: &Function, root: &str) -> Value {
 pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
     let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
     let RequestContext { shared, catalog, caller, request, body } = context;
-    let passing = shared.call_limiter.acquire(function)?;
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
+    let passing = shared.call_limiter.acquire(function)?;
     let context = catalog.context(&caller);
     let operation = Operation::http_request(function.name(), telemetry::parent_of(&request.headers));
     let calling = passing.call(&context, given);
@@ -202,6 +204,10 @@ pub(super) async fn json_bytes(shared: &Shared, request: &Parts, body: Body) -> 
 
 /// A body as JSON, which names no field twice.
 pub(super) fn checked_json(bytes: &[u8]) -> Result<Value, Problem> {
+    if has_too_many_values(bytes) {
+        let message = format!("a body may have {MAX_OTHERS_VALUES} values");
+        return Err(Problem::new(ProblemCode::ContentTooLarge, message));
+    }
     from_json_bytes(bytes).map_err(|error| match error.is_data() {
         true => {
             Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")

@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -31,6 +32,10 @@ const OVERLOADED: &[u8] =
 retry-after: 1\r\nconnection: close\r\n\r\n\
 {\"ok\":false,\"error\":{\"code\":\"OVERLOADED\",\"message\":\"there are too many connections\",\
 \"next_action\":\"try again in a second, on fewer of them\"}}\n";
+
+/// When silent connections are tested: a client that has vanished must not keep the place of its call.
+const KEEPALIVE: TcpKeepalive =
+    TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(15));
 
 /// Most connections that are being refused.
 const MAX_REFUSALS: usize = 128;
@@ -134,6 +139,7 @@ async fn answer(
     open: Watcher,
 ) {
     let _ = stream.set_nodelay(true);
+    let _ = SockRef::from(&stream).set_tcp_keepalive(&KEEPALIVE);
     let limits = &service.shared.limits;
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.client_time()));

@@ -27,11 +27,11 @@ use super::{MAX_SLOW, Response, Shared, docs, functions, routes, sign_in};
 use crate::auth::Resource;
 use crate::response::{Media, Problem, ProblemCode, negotiated, no_store, reads_pages, unless_known};
 use crate::{Authenticator, CallLimiter, LiveCatalog, RequestCatalog, Route, mcp, metrics, site};
-use toolcrib_catalog::config::{Exec, ServeLimits};
+use toolcrib_catalog::config::ServeLimits;
 use toolcrib_definition::guard::{MISTAKE, guarded};
 use toolcrib_definition::quoted;
 use toolcrib_gateway::exec::{Caller, LackedRight};
-use toolcrib_gateway::functions::{Counters, Function};
+use toolcrib_gateway::functions::Counters;
 use toolcrib_gateway::state::random_id;
 
 /// The content security policy of every page, with `frame-ancestors`, which a page cannot set itself.
@@ -253,10 +253,12 @@ impl HttpService {
         // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
         let known: Vec<HeaderValue> = request.headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
-        let limit = self.answer_time(&catalog.view(&caller).catalog().config.exec);
         request.extensions.insert(caller);
         request.extensions.insert(catalog);
         request.extensions.insert(Arc::clone(&self.shared.call_limiter));
+        // A POST may run tools, and its parts have their own limits.
+        let may_run_tools = request.method == Method::POST;
+        let limit = if may_run_tools { Duration::MAX } else { self.shared.limits.answer_time() };
         let answering = self.routes.clone().oneshot(http::Request::from_parts(request, body));
         let Ok(Ok(mut response)) = timeout(limit, answering).await else {
             let message = format!("there was no answer within {} seconds", limit.as_secs());
@@ -270,13 +272,6 @@ impl HttpService {
             }
             None => Ok(unless_known(&known, response)),
         }
-    }
-
-    /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
-    fn answer_time(&self, exec: &Exec) -> Duration {
-        let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
-        let limits = &self.shared.limits;
-        limits.answer_time().max(limits.client_time() + longest.unwrap_or_default())
     }
 }
 

@@ -22,7 +22,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::resources::{after_cursor, is_ours, one_page};
 use super::service::{
-    MAX_WATCHED, McpService, PATIENCE, PROBE_PATIENCE, Requester, answered, too_many_watched,
+    MAX_WATCHED, McpService, PATIENCE, PROBE_PATIENCE, Requester, answered, is_newer, too_many_watched,
 };
 use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
 use toolcrib_definition::guard::locked;
@@ -88,9 +88,8 @@ impl ServerHandler for McpService {
     async fn list_tools(&self, request: PageRequest, context: McpContext) -> McpResult<ListToolsResult> {
         let work = async |requester: Requester| {
             let after = after_cursor(request)?;
-            let version = context.meta.protocol_version();
-            let is_newer = version.is_some_and(|version| !version.has_initialize());
-            tools::list(&self.with_all_listed(requester, Duration::MAX).await, after.as_deref(), is_newer)
+            let requester = self.with_all_listed(requester, Duration::MAX).await;
+            tools::list(&requester, after.as_deref(), is_newer(&context))
         };
         self.answer_plain("tools/list", &context, work).await
     }

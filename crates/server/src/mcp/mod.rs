@@ -23,6 +23,7 @@ use rmcp::ErrorData;
 use rmcp::model::RequestId;
 use serde_json::json;
 
+use toolcrib_definition::finding::MAX_OTHERS_VALUES;
 use toolcrib_front::mcp::{BadLine, LineProblem, problem_of};
 
 pub use http::{Service, service};
@@ -63,6 +64,10 @@ fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
         ),
         LineProblem::TooLong => ErrorData::invalid_request(
             "CONTENT_TOO_LARGE: the message is longer than a line may be; send less at once".to_string(),
+            None,
+        ),
+        LineProblem::TooManyValues => ErrorData::invalid_request(
+            format!("CONTENT_TOO_LARGE: a message may have {MAX_OTHERS_VALUES} values; send less at once"),
             None,
         ),
     };

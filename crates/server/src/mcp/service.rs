@@ -335,7 +335,7 @@ impl McpService {
                 origin.iter().for_each(|origin| origin.refuse_input());
             }
             let limits = (self.call_limiter(&context), &*self.notes);
-            let answer = tools::call(&requester, limits, request).await;
+            let answer = tools::call(&requester, limits, request, is_newer(&context)).await;
             match origin.and_then(|origin| origin.take_required_input()) {
                 Some(question) => Ok(question.into()),
                 None => answer.map(Into::into),
@@ -399,6 +399,11 @@ impl McpService {
         let generation = self.live.current();
         generation.unrestricted_view().catalog().config.live_sources().next().is_some()
     }
+}
+
+/// Whether a request is of the newer protocol.
+pub(super) fn is_newer(context: &RequestContext<RoleServer>) -> bool {
+    context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 /// The trace that a request belongs to, by its `_meta` or its header.

@@ -20,10 +20,11 @@ use crate::metrics::LimitReached;
 use crate::{CallLimiter, ListingPolicy};
 use toolcrib_catalog::config::{Mode, ToolList};
 use toolcrib_catalog::sources::Awaited;
-use toolcrib_catalog::{Profile, ProfileTool, Resolved, functions};
+use toolcrib_catalog::{Profile, ProfileTool, Resolved, functions, result_fits};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::guard::locked;
+use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{DescriptionMode, clean_line, clipped, quoted};
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::exec::backend::McpAnswer;
@@ -79,15 +80,19 @@ pub(super) fn list(requester: &Requester, after: Option<&str>, is_newer: bool) -
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
     let address = |to: usize, last: &&Tool| format!("{ROOT}list/{to}/{}", last.name);
     let (shown, next_cursor) = page_of(&all, from, PER_PAGE, address);
-    let is_object = |schema: &Arc<JsonObject>| schema.get("type").is_some_and(|word| word == "object");
     let for_client = |tool: &&Tool| {
         let mut tool = Tool::clone(tool);
-        tool.output_schema = tool.output_schema.filter(|schema| is_newer || is_object(schema));
+        tool.output_schema = tool.output_schema.filter(|schema| is_newer || is_of_objects(schema));
         tool
     };
     let tools = shown.iter().map(for_client).collect();
     let result = ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools) };
     Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(requester.scope()))
+}
+
+/// Whether clients of the older revisions can read results of this schema.
+fn is_of_objects(schema: &JsonObject) -> bool {
+    schema.get("type").is_some_and(|word| word == "object")
 }
 
 /// Index at which a list continues: after the last listed tool, or at its place when it is gone.
@@ -110,11 +115,13 @@ pub(super) async fn call(
     requester: &Requester,
     (limiter, notes): (&CallLimiter, &NotesBySession),
     request: CallToolRequestParams,
+    is_newer: bool,
 ) -> McpResult<CallToolResult> {
     let Requester { catalog, caller } = requester;
     let (view, cache) = (requester.view(), catalog.cache(caller));
     let bound = cache.listed_tools();
     let target = call_target(view, bound, &request.name);
+    let promised = bound.output_schema(&request.name).filter(|schema| is_newer || is_of_objects(schema));
     // A client asks by the annotations of what it lists.
     let is_asked = match &target {
         Some(CallTarget::Tool(_, call)) => call.is_listed,
@@ -137,7 +144,18 @@ pub(super) async fn call(
             if let Ok(answer) = &answer
                 && let Some(original) = answer.original(0)
             {
-                return passed_on(original, answer, context);
+                let mut result = passed_on(original, answer, context)?;
+                if let Some(schema) = promised
+                    && let Some(data) =
+                        result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
+                {
+                    keep_promise(&mut result, schema, Some(data));
+                }
+                if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
+                    let data = original.structured().map(Value::to_string);
+                    result.content.extend(data.map(ContentBlock::text));
+                }
+                return Ok(result);
             }
             (answer, function, None)
         }
@@ -145,6 +163,8 @@ pub(super) async fn call(
     };
     let mut about = requester.meta();
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    let own_data = |answer: &Answer| answer.body().get("result").cloned();
+    let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
     let mut result = match answer {
         Ok(answer) => {
             if answer.is_ok() {
@@ -158,9 +178,9 @@ pub(super) async fn call(
         }
         Err(stopped) => limit_result(stopped),
     };
-    if result.structured_content.is_none() && bound.promises_data(&request.name) {
-        // Clients refuse a result that does not hold what its output schema promises, unless it is an error.
-        result.is_error = Some(true);
+    match promised {
+        Some(schema) => keep_promise(&mut result, schema, data),
+        None => _ = !is_newer && drop_unreadable_data(&mut result),
     }
     result.meta = Some(about);
     Ok(result)
@@ -185,6 +205,21 @@ fn passed_on(original: &McpAnswer, answer: &Answer, context: &FunctionContext) -
         notes.filter_map(note).filter(|(_, note)| note.as_array().is_none_or(|list| !list.is_empty()));
     about.extend(notes.map(|(name, note)| (format!("toolcrib/{name}"), note.clone())));
     Ok(result)
+}
+
+/// Gives a result of our own the data that its listed schema promises. Clients refuse other data, also in an error, and a result
+/// without data that is no error.
+fn keep_promise(result: &mut CallToolResult, schema: &JsonObject, data: Option<Value>) {
+    let schema = Value::Object(schema.clone());
+    result.structured_content = data.filter(|data| result_fits(&schema, data));
+    if result.structured_content.is_none() {
+        result.is_error = Some(true);
+    }
+}
+
+/// Drops data that clients of the older revisions cannot read, since it is no object.
+fn drop_unreadable_data(result: &mut CallToolResult) -> bool {
+    result.structured_content.take_if(|data| !data.is_object()).is_some()
 }
 
 /// The session that the call names, else that of its transport.

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use rmcp::ErrorData;
@@ -44,7 +45,8 @@ pub(super) struct Upstream {
 impl Upstream {
     /// Sends a request of a client on.
     async fn request(&self, request: ClientRequest, requester: &Requester) -> McpResult<ServerResult> {
-        let answer = self.session.request_with_input(request, requester.caller.origin.as_ref()).await;
+        let origin = requester.caller.origin.as_ref();
+        let answer = self.session.request_with_input(request, origin, Duration::MAX).await;
         answer.map_err(|error| self.session.request_error(error))
     }
 

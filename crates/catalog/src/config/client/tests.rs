@@ -65,6 +65,28 @@ fn a_client_is_recognized_by_its_content() {
 }
 
 #[test]
+fn definitions_are_told_from_clients_by_the_keys_at_the_top() {
+    for (text, format) in [
+        (r#"[{"name": "mcp", "description": "servers"}]"#, Format::Json),
+        (r#"{"tools": [{"name": "a", "mcpServers": {}}]}"#, Format::Json),
+        (r#"{"openapi": "3.1.0", "servers": [], "paths": {}}"#, Format::Json),
+        ("openapi: 3.1.0\nservers: []\n", Format::Yaml),
+    ] {
+        assert!(is_something_else(text, format), "{text}");
+    }
+    for (text, format) in [
+        (r#"{"mcp": {"servers": {}}}"#, Format::Json),
+        (r#"{"projects": {"/a": {"mcpServers": {}}}}"#, Format::Json),
+        ("{\"a\": 1, // comment\n\"servers\": {}}", Format::Json),
+        (r#"{"mcpServers": {"a": }"#, Format::Json),
+        ("extensions:\n  a:\n    cmd: x\n", Format::Yaml),
+        ("[mcp_servers.a]\ncommand = 'x'\n", Format::Toml),
+    ] {
+        assert!(!is_something_else(text, format), "{text}");
+    }
+}
+
+#[test]
 fn lists_of_tools_restrict_a_server() {
     let filter_of = |entry: Value, tools: Option<Value>| filter(&entry, "a", [tools.as_ref(), None]);
     let allows =
@@ -240,7 +262,7 @@ fn timeouts_are_read_in_the_unit_of_their_client() {
         let file = folder.path().join(name);
         std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x", "timeout": 3600}}}"#).unwrap();
         let config = read(&file, folder.path()).unwrap();
-        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, seconds, "{name}");
+        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, Some(seconds), "{name}");
     }
 }
 

@@ -69,7 +69,7 @@ impl Lowering<'_, '_> {
             }
             _ => {
                 let message = "not a schema, which is an object or a boolean; the place accepts anything";
-                self.report.add(Code::FieldInvalid, &self.pointer, message);
+                self.report.add(Code::SchemaDoubtful, &self.pointer, message);
                 json!({})
             }
         }

@@ -121,7 +121,7 @@ impl<'d> Importer<'_, 'd> {
             arguments.sort_by_key(|argument| !argument.required);
             arguments.truncate(most);
             let message = format!("more than {most} arguments; the others were left out");
-            self.report.add(Code::FieldInvalid, &found.pointer, message);
+            self.report.add(Code::DefinitionInvalid, &found.pointer, message);
         }
     }
 

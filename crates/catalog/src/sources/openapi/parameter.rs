@@ -38,12 +38,16 @@ impl<'d> Importer<'_, 'd> {
             let followed = self.document.follow(list, pointer, Loss::Arguments, &mut self.report);
             let Some((list, pointer)) = followed else { continue };
             let Some(list) = list.as_array() else {
-                self.report.add(Code::FieldInvalid, &pointer, "`parameters` is not a list; it was left out");
+                self.report.add(
+                    Code::DefinitionInvalid,
+                    &pointer,
+                    "`parameters` is not a list; it was left out",
+                );
                 continue;
             };
             if list.len() > MAX_PARAMETERS {
                 let message = format!("more than {MAX_PARAMETERS} parameters; the others were left out");
-                self.report.add(Code::FieldInvalid, &pointer, message);
+                self.report.add(Code::DefinitionInvalid, &pointer, message);
             }
             for (index, value) in list.iter().take(MAX_PARAMETERS).enumerate() {
                 if let Some(parameter) = self.parameter(value, pointer_join(&pointer, index)) {
@@ -57,12 +61,12 @@ impl<'d> Importer<'_, 'd> {
     fn parameter(&mut self, value: &'d Value, pointer: String) -> Option<Parameter<'d>> {
         let (value, pointer) = self.document.follow(value, pointer, Loss::Arguments, &mut self.report)?;
         let Some(value) = value.as_object() else {
-            self.report.add(Code::FieldInvalid, &pointer, "a parameter is an object; it was left out");
+            self.report.add(Code::DefinitionInvalid, &pointer, "a parameter is an object; it was left out");
             return None;
         };
         let name = value.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
         let Some(name) = name else {
-            self.report.add(Code::FieldInvalid, &pointer, "a parameter without a name was left out");
+            self.report.add(Code::DefinitionInvalid, &pointer, "a parameter without a name was left out");
             return None;
         };
         let place = value.get("in").and_then(Value::as_str).unwrap_or_default();
@@ -70,7 +74,7 @@ impl<'d> Importer<'_, 'd> {
             return Some(Parameter { place, name, value, pointer });
         }
         let message = format!("parameter `{}` is `in` no known place; it was left out", quote(name));
-        self.report.invalid(&pointer, "in", message);
+        self.report.add(Code::DefinitionInvalid, &pointer_join(&pointer, "in"), message);
         None
     }
 
@@ -87,7 +91,11 @@ impl<'d> Importer<'_, 'd> {
                 "path" if !known.contains(parameter.name) => {
                     let message =
                         format!("parameter `{}` is not in the path; it was left out", quote(parameter.name));
-                    self.report.invalid(&parameter.pointer, "name", message);
+                    self.report.add(
+                        Code::DefinitionInvalid,
+                        &pointer_join(&parameter.pointer, "name"),
+                        message,
+                    );
                     continue;
                 }
                 "header" if IGNORED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
@@ -206,7 +214,7 @@ impl<'d> Importer<'_, 'd> {
             let pointer = pointer_to(pointer, &["content", media, "schema"]);
             return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
         }
-        self.report.add(Code::FieldInvalid, pointer, "a parameter without a schema accepts anything");
+        self.report.add(Code::SchemaDoubtful, pointer, "a parameter without a schema accepts anything");
         Rc::new(Component::open())
     }
 
@@ -279,7 +287,11 @@ impl<'d> Importer<'_, 'd> {
             document.follow(content, pointer_join(&pointer, "content"), Loss::Arguments, report)?;
         let Some((media, value)) = content.as_object().and_then(best_media) else {
             report.lost_arguments = true;
-            report.invalid(&pointer, "content", "a request body without a media type was left out");
+            report.add(
+                Code::DefinitionInvalid,
+                &pointer_join(&pointer, "content"),
+                "a request body without a media type was left out",
+            );
             return None;
         };
         let (value, place) = document.follow(value, pointer_join(&within, media), Loss::Arguments, report)?;
@@ -345,7 +357,7 @@ impl<'d> Importer<'_, 'd> {
         if rank(media) > 4 {
             self.report.lost_arguments = true;
             let message = format!("nothing here writes a body of the type `{}`", quote(media));
-            self.report.add(Code::FieldInvalid, &pointer, message);
+            self.report.add(Code::DefinitionInvalid, &pointer, message);
         }
         let plain = match rank(media) {
             0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report),

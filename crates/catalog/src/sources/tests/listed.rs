@@ -156,9 +156,9 @@ fn schemas_that_take_too_much_work_cost_their_server_alone() {
 }
 
 #[test]
-fn a_text_in_place_of_a_schema_accepts_anything() {
-    let schema = json!({"type": "object", "properties": {"word": "string"}});
+fn a_text_in_place_of_a_schema_is_a_type_or_accepts_anything() {
+    let schema = json!({"type": "object", "properties": {"word": "string", "more": "of it"}});
     let (tools, told) = judge(&[json!({"name": "a", "inputSchema": schema})]);
-    assert_eq!(tools[0]["inputSchema"]["properties"], json!({"word": {}}));
+    assert_eq!(tools[0]["inputSchema"]["properties"], json!({"word": {"type": "string"}, "more": {}}));
     assert!(told[0].contains("expected a schema"), "{told:?}");
 }

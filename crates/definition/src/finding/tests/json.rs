@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Document, Format, pointer_join};
+use super::super::{
+    Document, Format, MAX_OTHERS_VALUES, from_json, from_others, has_too_many_values, pointer_join,
+};
 
 fn document(text: &str) -> Document {
     Document::parse("f", text.into(), Format::Json).unwrap()
@@ -36,6 +38,23 @@ fn mistakes_are_named_where_they_are() {
     );
     fails("{a: 1}", "1:2 a key in double quotes is due here");
     fails("[1e999]", "1:6 a number that is too large (put it in quotes)");
+}
+
+#[test]
+fn values_of_others_are_counted_before_they_are_read_and_words_are_none() {
+    let check = |item: &str, count: usize, expect: bool| {
+        let text = format!("[{}]", vec![item; count].join(","));
+        assert_eq!(has_too_many_values(text.as_bytes()), expect, "{item}");
+        assert_eq!(from_others::<Value>(text.as_bytes()).is_err(), expect, "{item}");
+        assert_eq!(from_json(&text).is_err(), expect, "{item}");
+    };
+    check("0", MAX_OTHERS_VALUES - 2, false);
+    check("0", MAX_OTHERS_VALUES + 1, true);
+    check("[]", MAX_OTHERS_VALUES / 3 - 1, false);
+    check("[]", MAX_OTHERS_VALUES / 3 + 1, true);
+    check(r#"{"a":0}"#, MAX_OTHERS_VALUES / 3 - 1, false);
+    check(r#"{"a":0}"#, MAX_OTHERS_VALUES / 3 + 1, true);
+    check(r#""\\\",,,,,,,,{[""#, MAX_OTHERS_VALUES / 2, false);
 }
 
 #[track_caller]

@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
 use rmcp::transport::Transport;
 use tokio::sync::{Notify, broadcast};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{ClientSession, CurrentClient, RequestOrigin, ServerMessage, ToClient, ask_client};
 use toolcrib_definition::guard::locked;
@@ -48,7 +48,12 @@ struct Route {
     token: Option<ProgressToken>,
     /// `None` where no client waits for messages.
     to_client: Option<ToClient>,
+    heard: Option<Arc<Heard>>,
 }
+
+/// Notified whenever the server sends something about one request.
+#[derive(Debug, Default)]
+pub(super) struct Heard(pub(super) Notify);
 
 impl RequestRoutes {
     pub(super) fn new(client: CurrentClient) -> Self {
@@ -63,6 +68,11 @@ impl RequestRoutes {
     /// Ends the connection for this reason: nothing more is read from it.
     pub(in crate::mcp) fn end_for(&self, reason: String) {
         let _ = self.end.set(reason);
+    }
+
+    /// Waits until the server says nothing about a request for this long, and no request of its own waits for an answer.
+    pub(super) async fn silent(&self, heard: &Heard, time: Duration) {
+        while timeout(time, heard.0.notified()).await.is_ok() || !locked(&self.unanswered).is_empty() {}
     }
 
     /// Notes a request of the server; false where too many have no answer yet.
@@ -130,9 +140,10 @@ impl RequestRoutes {
         if in_progress.len() >= MAX_ROUTES {
             in_progress.shift_remove_index(0);
         }
-        let token = origin.and_then(|_| sent.request.get_meta().get_progress_token());
+        let token = sent.request.get_meta().get_progress_token();
         let to_client = origin.map(|origin| origin.messages.clone());
-        in_progress.insert(sent.id.clone(), Route { token, to_client });
+        let heard = sent.request.extensions().get::<Arc<Heard>>().cloned();
+        in_progress.insert(sent.id.clone(), Route { token, to_client, heard });
     }
 
     /// Routes progress, which names its request. A log message names none: it is for the client of the connection, or for
@@ -163,6 +174,9 @@ impl RequestRoutes {
             }
             _ => return,
         };
+        if let Some(heard) = route.and_then(|route| route.heard.as_ref()) {
+            heard.0.notify_one();
+        }
         if let Some(to_client) = route.and_then(|route| route.to_client.as_ref()).or(of_client) {
             let _ = to_client.try_send(ServerMessage::Notification(Box::new(message.notification.clone())));
         }

@@ -55,6 +55,22 @@ fn an_answer_that_cannot_be_read_is_the_error_of_its_request() {
 }
 
 #[test]
+fn a_message_of_too_many_values_is_the_error_of_its_request_or_is_dropped() {
+    let list = format!("[{}0]", "0,".repeat(MAX_OTHERS_VALUES));
+    let answer =
+        format!(r#"{{"jsonrpc":"2.0","result":{{"content":[],"structuredContent":{list}}},"id":7}}"#);
+    check_error(&answer, json!(7), "more than 500000 values");
+    for method in [r#""method":"notifications/message""#, r#""id":7,"method":"sampling/createMessage""#] {
+        let unasked = format!(r#"{{"jsonrpc":"2.0",{method},"params":{{"data":{list}}}}}"#);
+        assert_eq!(readable(unasked.as_bytes(), None, &ListNotes::default()).as_deref(), Some(""));
+    }
+    let nameless = format!(r#"{{"jsonrpc":"2.0","result":{list}}}"#);
+    assert_eq!(readable(nameless.as_bytes(), None, &ListNotes::default()), None);
+    let asked = readable(nameless.as_bytes(), Some(&json!(3)), &ListNotes::default()).unwrap();
+    assert!(asked.contains("500000") && asked.len() < 200, "{asked}");
+}
+
+#[test]
 fn a_request_of_a_server_is_no_answer() {
     assert_eq!(read(br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":,}}"#), None);
     assert!(read(br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#).is_some());

@@ -1,7 +1,9 @@
 //! Messages of servers find the client whose request is in progress.
 
+use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, NumberOrString, ServerJsonRpcMessage,
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, GetMeta, NumberOrString, ProgressToken,
+    ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::json;
@@ -48,6 +50,40 @@ fn a_late_log_message_reaches_no_other_caller() {
     let mut again = called(&routes, 4, &amy);
     log(&routes);
     assert!(again.try_recv().is_err());
+}
+
+#[test]
+fn a_request_is_silent_without_progress_and_questions_of_its_server() {
+    const TIME: Duration = Duration::from_millis(20);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let routes = RequestRoutes::new(watch::channel(None).1);
+        let heard = Arc::<Heard>::default();
+        let mut call = CallToolRequest::new(CallToolRequestParams::new("read"));
+        call.extensions.insert(Arc::clone(&heard));
+        let mut call = ClientRequest::CallToolRequest(call);
+        call.get_meta_mut().set_progress_token(ProgressToken(NumberOrString::Number(7)));
+        routes.sent(&ClientJsonRpcMessage::request(call, NumberOrString::Number(1)));
+        let progress = |token: i64| {
+            let params = json!({"progressToken": token, "progress": 1});
+            let note = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+            routes.received(&serde_json::from_value(note).unwrap());
+        };
+        let is_silent = async || tokio::time::timeout(50 * TIME, routes.silent(&heard, TIME)).await.is_ok();
+        progress(7);
+        assert!(
+            heard.0.notified().now_or_never().is_some(),
+            "progress is heard without a client that wants it"
+        );
+        progress(8);
+        assert!(heard.0.notified().now_or_never().is_none(), "other progress is not");
+        assert!(is_silent().await);
+        let question = json!({"jsonrpc": "2.0", "id": 5, "method": "roots/list"});
+        assert!(routes.takes_request(&serde_json::from_value(question).unwrap()));
+        assert!(!is_silent().await, "it waits for the answer");
+        forget_one(&mut locked(&routes.unanswered), Some(&NumberOrString::Number(5)));
+        assert!(is_silent().await);
+    });
 }
 
 fn with_answers() -> RequestOrigin {

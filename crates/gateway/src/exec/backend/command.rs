@@ -14,13 +14,15 @@ use process_wrap::tokio::ChildWrapper;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdout, Command};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
+use toolcrib_front::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 
 /// Bytes that a program may write unless its backend sets `max_bytes`: a result larger than 1 MiB is a mistake.
@@ -52,13 +54,14 @@ pub(super) async fn run(
     let program = name(&argv);
     call.begun.mark();
     let mut running = Running(start(&argv, root, inherited(environment).chain(variables))?);
-    let time =
-        backend.timeout_seconds.map(Duration::from_secs).map_or(call.timeout, |most| most.min(call.timeout));
-    let deadline = Instant::now() + time;
+    let times = match backend.timeout_seconds {
+        Some(seconds) => (Duration::from_secs(seconds), Duration::MAX),
+        None => (Duration::MAX, call.longest_silence),
+    };
     write_stdin(&mut running, backend.stdin, call.arguments);
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
     let mut output = Output::default();
-    let status = match output.read_while(&mut running, max_bytes, deadline).await {
+    let status = match output.read_while(&mut running, max_bytes, times).await {
         Ok(Ok(status)) => status,
         Ok(Err(_)) => {
             return Err(BackendError::connection_lost(format!("it is not known how `{program}` ended")));
@@ -87,14 +90,14 @@ pub(super) async fn run(
     if !status.success() {
         return Err(failed(program, status, &output, &secrets));
     }
-    let content = match from_others(&output.stdout) {
+    let content = match apart(output.stdout.len(), || from_others(&output.stdout)) {
         Ok(json) if is_meant(&json, &output.stdout, call.tool) => json,
         _ if output.stdout.is_empty() => Value::Null,
         _ => String::from_utf8_lossy(&output.stdout).into(),
     };
     let (content, warning) = secrets.hide_in_result(content);
     let cut = output.is_cut.then(|| format!("the answer was cut: it is longer than {max_bytes} bytes"));
-    let warnings = cut.into_iter().chain(warning).collect();
+    let warnings = cut.into_iter().chain(too_many_values(&output.stdout)).chain(warning).collect();
     Ok(BackendResponse { warnings, ..BackendResponse::new(content) })
 }
 
@@ -310,33 +313,35 @@ enum Stopped {
 }
 
 impl Output {
-    /// Reads until the program has ended. A program that writes too much or takes too long is ended.
+    /// Reads until the program has ended. A program that writes too much or takes too long, in all or without output, is ended.
     async fn read_while(
         &mut self,
         running: &mut Running,
         max_bytes: usize,
-        deadline: Instant,
+        (whole, longest_silence): (Duration, Duration),
     ) -> Result<io::Result<ExitStatus>, Stopped> {
+        let heard = Notify::new();
         let pipes = (running.0.stdout().take(), running.0.stderr().take());
-        let mut reading = pin!(self.read(pipes, max_bytes));
+        let mut reading = pin!(self.read(pipes, max_bytes, &heard));
         let mut is_read = false;
         let stopped = {
-            let mut waiting = pin!(timeout_at(deadline, running.0.wait()));
+            let mut waiting = pin!(running.0.wait());
+            let mut whole = pin!(sleep(whole));
             loop {
                 tokio::select! {
                     read = &mut reading, if !is_read => match read {
                         Ok(()) => is_read = true,
                         Err(stopped) => break stopped,
                     },
-                    ended = &mut waiting => match ended {
-                        Ok(ended) => {
-                            if !is_read {
-                                let _ = timeout(CLOSE_GRACE, reading.as_mut()).await;
-                            }
-                            return Ok(ended);
+                    ended = &mut waiting => {
+                        if !is_read {
+                            let _ = timeout(CLOSE_GRACE, reading.as_mut()).await;
                         }
-                        Err(_) => break Stopped::TooSlow,
-                    },
+                        return Ok(ended);
+                    }
+                    () = heard.notified() => {}
+                    () = sleep(longest_silence) => break Stopped::TooSlow,
+                    () = &mut whole => break Stopped::TooSlow,
                 }
             }
         };
@@ -349,9 +354,11 @@ impl Output {
         &mut self,
         (stdout, stderr): (Option<ChildStdout>, Option<ChildStderr>),
         max_bytes: usize,
+        heard: &Notify,
     ) -> Result<(), Stopped> {
         let Self { stdout: head, is_cut, stderr: tail } = self;
         let read_head = each_read(stdout, |read| {
+            heard.notify_one();
             let room = max_bytes.saturating_sub(head.len());
             head.extend_from_slice(&read[..read.len().min(room)]);
             *is_cut = read.len() > room;
@@ -359,6 +366,7 @@ impl Output {
         });
         let mut written = 0;
         let read_tail = each_read(stderr, |read| {
+            heard.notify_one();
             written += read.len();
             tail.extend_from_slice(read);
             tail.drain(..tail.len().saturating_sub(MAX_STDERR));

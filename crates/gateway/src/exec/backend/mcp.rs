@@ -4,23 +4,25 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolResult, ClientResult, CustomNotification, ElicitRequest, ElicitRequestParams, ElicitationAction,
     ErrorData, InputRequest, InputRequiredResult, ServerNotification, ServerRequest,
 };
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::{
     BackendError, BackendErrorKind, BackendRequest, BackendResponse, bare, caller_token, mcp_server,
     not_configured, wait_for,
 };
 use crate::exec::Caller;
-use crate::exec::results::is_longer_json;
+use crate::exec::results::{is_longer_json, length};
 use toolcrib_catalog::config::{Config, Server};
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::from_others;
+use toolcrib_front::apart;
 use toolcrib_front::credentials::{Credentials, OfferedSignIn, SignInProblem};
 use toolcrib_front::mcp::{
     Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask,
@@ -45,42 +47,37 @@ pub(super) async fn run(
     let configured = mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
     let server = CalledServer { name: bare(server), configured, caller: call.caller };
     let endpoint = server.endpoint(root)?;
-    let limit = Instant::now() + call.timeout;
-    let deadline = || limit.min(Instant::now() + endpoint.timeout);
+    let longest_silence = configured.longest_silence().unwrap_or(call.longest_silence);
     let mut person = Person::of(connections.credentials(), (server.name, configured), call.caller);
-    person.answered(limit).await;
+    person.answered().await;
     let arguments = || call.arguments.as_object().cloned().unwrap_or_default();
     // Its server or its author says that the call changes nothing.
     let is_repeatable = call.tool.definition.effect == Some(Effect::Read);
-    let mut until = deadline();
     let mut is_second = false;
     loop {
-        let session = match server.session(connections, &endpoint, until).await {
+        let session = match server.session(connections, &endpoint).await {
             Ok(session) => session,
             Err(error) if error.kind == BackendErrorKind::SignInRequired => {
                 call.caller.origin.iter().for_each(|origin| origin.begin_call());
-                if person.ask(limit).await != Asked::SignedIn {
+                if person.ask(endpoint.timeout).await != Asked::SignedIn {
                     return Err(error);
                 }
-                until = deadline();
                 continue;
             }
             Err(error) => return Err(error),
         };
         call.begun.mark();
         let origin = call.caller.origin.as_ref();
-        let problem = match timeout_at(until, session.call(tool, arguments(), origin)).await {
-            Ok(Ok(answer)) => return read_result(answer, server.name, configured.max_bytes, &session),
-            Ok(Err(problem)) => problem,
-            Err(_) => {
-                session.doubt();
-                return Err(server.too_slow());
+        let problem = match session.call(tool, arguments(), origin, longest_silence).await {
+            Ok(answer) => {
+                let max_bytes = configured.max_bytes;
+                return apart(length(&answer), || read_result(answer, server.name, max_bytes, &session));
             }
+            Err(problem) => problem,
         };
         if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))
-            && person.ask(limit).await == Asked::SignedIn
+            && person.ask(endpoint.timeout).await == Asked::SignedIn
         {
-            until = deadline();
             continue;
         }
         let may_repeat = match problem {
@@ -88,6 +85,7 @@ pub(super) async fn run(
             McpCallError::ConnectionLost(_) => is_repeatable,
             McpCallError::ProtocolError(_)
             | McpCallError::UnexpectedAnswer(_)
+            | McpCallError::Silent
             | McpCallError::Busy(..)
             | McpCallError::SignIn(_)
             | McpCallError::Unreadable(_) => false,
@@ -109,7 +107,7 @@ pub(super) async fn live_session(
     let configured = mcp_server(config, name).ok_or_else(|| not_configured(name, config))?;
     let server = CalledServer { name: bare(name), configured, caller };
     let endpoint = server.endpoint(root)?;
-    server.session(connections, &endpoint, Instant::now() + endpoint.timeout).await
+    server.session(connections, &endpoint).await
 }
 
 /// Whether the sign-in of the operator is for this caller: one without a name, or any caller if the sign-in is shared.
@@ -137,9 +135,8 @@ impl CalledServer<'_> {
         &self,
         connections: &Connections,
         endpoint: &Endpoint,
-        deadline: Instant,
     ) -> Result<Arc<Session>, BackendError> {
-        match timeout_at(deadline, connections.session(endpoint)).await {
+        match timeout(endpoint.timeout, connections.session(endpoint)).await {
             Ok(Ok(session)) if session.is_personal() && !may_share(self.configured, self.caller) => {
                 Err(self.no_token(&SignInProblem::NotShared))
             }
@@ -186,6 +183,7 @@ impl CalledServer<'_> {
         match problem {
             McpCallError::NotSent(what) => self.unreachable(&what.into()),
             McpCallError::SignIn(problem) => self.no_token(&problem),
+            McpCallError::Silent => self.too_slow(),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
@@ -370,6 +368,24 @@ impl McpAnswer {
         }
     }
 
+    /// Whether the texts say the structured content, which not every client shows. SDKs put a result that is no object into a
+    /// field of one, and write a list as one text for each item.
+    pub fn says_its_data(&self) -> bool {
+        let Some(data) = self.structured() else { return true };
+        let texts: Vec<&str> = self.blocks().iter().filter_map(text_of).collect();
+        let is = |text: &str, value: &Value| {
+            value.as_str() == Some(text)
+                || from_others(text.as_bytes()).is_ok_and(|said: Value| said == *value)
+        };
+        let only =
+            data.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
+        only.into_iter().chain([data]).any(|value| {
+            let items = value.as_array().filter(|items| !items.is_empty() && items.len() == texts.len());
+            texts.iter().any(|text| is(text, value))
+                || items.is_some_and(|items| texts.iter().zip(items).all(|(text, item)| is(text, item)))
+        })
+    }
+
     /// Whether the server said whether the result is an error.
     pub fn says_is_error(&self) -> bool {
         matches!(self, McpAnswer::Result(result) if result.get("isError").is_some())
@@ -515,7 +531,7 @@ impl<'c> Person<'c> {
     }
 
     /// Waits for a sign-in that an earlier answer to this call has asked for.
-    async fn answered(&mut self, until: Instant) {
+    async fn answered(&mut self) {
         let Some(responses) = self.origin.and_then(|origin| origin.take_own_input(self.server.0, STATE))
         else {
             return;
@@ -523,12 +539,12 @@ impl<'c> Person<'c> {
         self.was_asked = true;
         let action = responses.get(QUESTION).and_then(|response| response.get("action"));
         if action.and_then(|action| action.as_str()) == Some("accept") {
-            let _ = timeout_at(until, self.credentials.offered_sign_in_ended(self.server)).await;
+            self.credentials.offered_sign_in_ended(self.server).await;
         }
     }
 
-    /// Asks the person to sign in.
-    pub async fn ask(&mut self, until: Instant) -> Asked {
+    /// Asks the person to sign in. The authorization server gets this time for its offer.
+    pub async fn ask(&mut self, time: Duration) -> Asked {
         let Some(origin) = self.origin.filter(|origin| origin.takes_addresses()) else { return Asked::No };
         if std::mem::replace(&mut self.was_asked, true) {
             return Asked::No;
@@ -537,7 +553,7 @@ impl<'c> Person<'c> {
         if !is_older && !origin.may_require_input() {
             return Asked::No;
         }
-        let Ok(Ok(offered)) = timeout_at(until, self.credentials.offer_sign_in(self.server)).await else {
+        let Ok(Ok(offered)) = timeout(time, self.credentials.offer_sign_in(self.server)).await else {
             return Asked::No;
         };
         let (question, id) = (self.question(offered.address()), elicitation_id(offered.address()));
@@ -548,9 +564,9 @@ impl<'c> Person<'c> {
             return Asked::Question;
         }
         tokio::spawn(tell_end(Arc::clone(origin), offered.clone(), id));
-        let asked = timeout_at(until, ask(origin, ServerRequest::ElicitRequest(question))).await;
-        let agrees = matches!(&asked, Ok(Ok(ClientResult::ElicitResult(result))) if result.action == ElicitationAction::Accept);
-        match agrees && timeout_at(until, offered.ended()).await == Ok(true) {
+        let asked = ask(origin, ServerRequest::ElicitRequest(question)).await;
+        let agrees = matches!(&asked, Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept);
+        match agrees && offered.ended().await {
             true => Asked::SignedIn,
             false => Asked::No,
         }

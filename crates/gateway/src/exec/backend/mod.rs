@@ -24,7 +24,7 @@ use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::with_placeholders;
 use toolcrib_catalog::config::{ActsAs, Config, Server};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::finding::{MAX_OTHERS_VALUES, has_too_many_values, pointer_join};
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Backend, Effect, HttpBackend, clean_line, clipped};
 use toolcrib_front::credentials::{CallerToken, SignInProblem, acts_as};
@@ -277,8 +277,8 @@ pub struct BackendRequest<'o> {
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
-    /// The timeout.
-    pub timeout: Duration,
+    /// Longest silence of the backend, unless its server or program has a limit of its own.
+    pub longest_silence: Duration,
     /// Marked before anything is sent.
     pub begun: &'o Begun,
 }
@@ -494,6 +494,13 @@ impl From<Missing> for BackendError {
 fn wait_for(seconds: Option<u64>) -> String {
     let wait = seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
     format!("wait {wait} before the next call")
+}
+
+/// The warning about an answer that stays text, since it has more values than are read.
+fn too_many_values(text: &[u8]) -> Option<String> {
+    let warning =
+        || format!("the answer has more than {MAX_OTHERS_VALUES} values and stays text; ask for less");
+    has_too_many_values(text).then(warning)
 }
 
 /// The error of an envelope for a call of `tool` with these arguments.

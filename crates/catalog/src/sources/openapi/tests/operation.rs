@@ -90,17 +90,17 @@ fn what_is_malformed_costs_no_neighbour() {
             ("definition-invalid", "/paths/~1a", ""),
             ("definition-invalid", "/paths/~1b/get", ""),
             ("definition-invalid", "/paths/~1b/gett", ""),
-            ("field-invalid", &at("/parameters/0"), "b"),
-            ("field-invalid", &at("/parameters/1"), "b"),
-            ("field-invalid", &at("/parameters/2/in"), "b"),
+            ("definition-invalid", &at("/parameters/0"), "b"),
+            ("definition-invalid", &at("/parameters/1"), "b"),
+            ("definition-invalid", &at("/parameters/2/in"), "b"),
             ("field-invalid", &at("/parameters/3/required"), "b"),
-            ("field-invalid", &at("/parameters/3"), "b"),
+            ("schema-doubtful", &at("/parameters/3"), "b"),
             ("field-invalid", &at("/parameters/4/schema/minimum"), "b"),
             ("field-invalid", &at("/parameters/4/schema/enum"), "b"),
-            ("field-invalid", &at("/requestBody/content"), "b"),
+            ("definition-invalid", &at("/requestBody/content"), "b"),
             ("field-invalid", &at("/summary"), "b"),
             ("field-invalid", &at("/tags"), "b"),
-            ("field-invalid", "/paths/~1c/parameters", "c"),
+            ("definition-invalid", "/paths/~1c/parameters", "c"),
         ]
     );
 }

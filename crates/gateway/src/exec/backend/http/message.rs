@@ -1,21 +1,26 @@
 //! One request, built from a call: method, address, headers and body; and its answer, read within its limits: JSON as JSON, text as
 //! text, anything else as base64, and what its errors mean.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::{Response, Url};
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::values::{Template, encode, form, pairs, plain, simple};
-use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, wait_for};
+use crate::exec::backend::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values, wait_for,
+};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::finding::{from_others, resolve_local};
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location, RESERVED_HEADERS};
+use toolcrib_front::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets};
 
 /// A request without the headers of the server's configuration.
@@ -454,11 +459,14 @@ pub(super) async fn answer(
     response: Response,
     (name, server): (&str, &Server),
     effect: Effect,
-    deadline: Instant,
+    longest_silence: Duration,
 ) -> Result<BackendResponse, BackendError> {
     let max_bytes = server.max_bytes;
     let media = Media::of(&response);
-    let content = content(response, max_bytes, deadline).await;
+    // A stream may have no end, and so has a time for all of it.
+    let until = Instant::now() + server.timeout().min(longest_silence);
+    let wait = || if media.is_stream() { until.duration_since(Instant::now()) } else { longest_silence };
+    let content = content(response, max_bytes, wait).await;
     let warning = match content.ended {
         Ended::Whole => None,
         Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
@@ -466,7 +474,8 @@ pub(super) async fn answer(
         Ended::TooSlow => return Err(too_slow(name)),
         Ended::Broken => return Err(connection_lost(name)),
     };
-    let (mut response, is_as_said) = media.decode(content.bytes, warning.is_none());
+    let bytes = content.bytes;
+    let (mut response, is_as_said) = apart(bytes.len(), || media.decode(bytes, warning.is_none()));
     if !is_as_said {
         // A proxy may have written this in place of the server's answer.
         if effect != Effect::Read {
@@ -478,10 +487,11 @@ pub(super) async fn answer(
     Ok(response)
 }
 
-async fn content(mut response: Response, max_bytes: usize, deadline: Instant) -> Content {
-    let mut bytes = Vec::new();
+async fn content(mut response: Response, max_bytes: usize, wait: impl Fn() -> Duration) -> Content {
+    let expected = response.content_length().and_then(|bytes| usize::try_from(bytes).ok());
+    let mut bytes = Vec::with_capacity(expected.unwrap_or_default().min(max_bytes));
     let ended = loop {
-        match timeout_at(deadline, response.chunk()).await {
+        match timeout(wait(), response.chunk()).await {
             Ok(Ok(None)) => break Ended::Whole,
             Ok(Ok(Some(chunk))) => {
                 let room = max_bytes - bytes.len();
@@ -541,6 +551,10 @@ impl Media {
         let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
         if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
         {
+            if let Some(warning) = too_many_values(&bytes) {
+                let content = BackendResponse::new(self.text(bytes));
+                return (BackendResponse { warnings: vec![warning], ..content }, true);
+            }
             if let Ok(value) = from_others(&bytes) {
                 return (BackendResponse::new(value), true);
             }
@@ -579,7 +593,7 @@ pub(super) async fn error(
     name: &str,
     effect: Effect,
     secrets: &FilledSecrets,
-    deadline: Instant,
+    longest_silence: Duration,
 ) -> BackendError {
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -591,7 +605,7 @@ pub(super) async fn error(
     if let Some(location) = header(LOCATION) {
         answer["location"] = secrets.line(location).into();
     }
-    let body = content(response, MAX_ERROR, deadline).await.bytes;
+    let body = content(response, MAX_ERROR, || longest_silence).await.bytes;
     let body = String::from_utf8_lossy(&body);
     if !body.trim().is_empty() {
         answer["body"] = excerpt(&body, secrets);

@@ -15,7 +15,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{sleep, timeout};
 
 use message::{HttpRequest, answer, connection_lost, error, too_slow};
 pub(super) use values::plain;
@@ -157,18 +157,15 @@ struct SentToken {
 
 impl Exchange<'_> {
     async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
-        let deadline = Instant::now() + self.server.1.timeout().min(self.call.timeout);
         let mut pause = FIRST_PAUSE;
         let mut retries = self.server.1.retries;
         let token = match self.credentials {
-            Some(known) => {
-                self.ask(Box::pin(known.token(self.server, self.caller.as_ref())), deadline).await?
-            }
+            Some(known) => self.ask(Box::pin(known.token(self.server, self.caller.as_ref()))).await?,
             None => None,
         };
         let mut sent = SentToken { token, is_refused: false };
         loop {
-            let error = match self.attempt(url.clone(), &mut sent, deadline).await {
+            let error = match self.attempt(url.clone(), &mut sent).await {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
@@ -179,7 +176,7 @@ impl Exchange<'_> {
                 }
                 _ => return Err(error),
             };
-            if retries == 0 || wait > MAX_PAUSE || Instant::now() + wait >= deadline {
+            if retries == 0 || wait > MAX_PAUSE.min(self.longest_silence()) {
                 return Err(error);
             }
             retries -= 1;
@@ -197,21 +194,22 @@ impl Exchange<'_> {
         has_key || (tool.effect == Effect::Read && is_sure)
     }
 
-    async fn attempt(
-        &self,
-        mut url: Url,
-        sent: &mut SentToken,
-        deadline: Instant,
-    ) -> Result<BackendResponse, BackendError> {
+    /// Longest silence of the server.
+    fn longest_silence(&self) -> Duration {
+        self.server.1.longest_silence().unwrap_or(self.call.longest_silence)
+    }
+
+    async fn attempt(&self, mut url: Url, sent: &mut SentToken) -> Result<BackendResponse, BackendError> {
+        let silence = self.longest_silence();
         let mut method = self.request.method.clone();
         let mut redirects = self.server.1.redirects;
         loop {
-            let response = self.send((&method, &url), sent.token.as_ref(), deadline).await?;
+            let response = self.send((&method, &url), sent.token.as_ref()).await?;
             if response.status().is_success() {
-                return answer(response, self.server, self.call.tool.effect, deadline).await;
+                return answer(response, self.server, self.call.tool.effect, silence).await;
             }
             // A server that refuses the token has not run the call.
-            if self.has_other_token(&response, sent, deadline).await? {
+            if self.has_other_token(&response, sent).await? {
                 continue;
             }
             if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
@@ -219,30 +217,21 @@ impl Exchange<'_> {
                 (url, method) = (to, with);
                 continue;
             }
-            return Err(error(response, self.server.0, self.call.tool.effect, self.secrets, deadline).await);
+            return Err(error(response, self.server.0, self.call.tool.effect, self.secrets, silence).await);
         }
     }
 
-    /// Waits for a token, at most until the deadline of the call.
-    pub async fn ask(
-        &self,
-        question: Question<'_>,
-        deadline: Instant,
-    ) -> Result<Option<SecretToken>, BackendError> {
+    /// Waits for a token, as long as for a connection.
+    pub async fn ask(&self, question: Question<'_>) -> Result<Option<SecretToken>, BackendError> {
         let too_slow = || SignInProblem::Refused("its authorization server did not answer in time".into());
-        let answer = timeout_at(deadline, question).await.unwrap_or_else(|_| Err(too_slow()));
+        let answer = timeout(self.server.1.timeout(), question).await.unwrap_or_else(|_| Err(too_slow()));
         let token = answer.map_err(|problem| BackendError::of_sign_in(self.server.0, &problem))?;
         token.iter().for_each(|token| self.secrets.add_token(token));
         Ok(token)
     }
 
     /// Whether the server has refused the token and there is another one. This happens at most once per call.
-    async fn has_other_token(
-        &self,
-        response: &Response,
-        sent: &mut SentToken,
-        deadline: Instant,
-    ) -> Result<bool, BackendError> {
+    async fn has_other_token(&self, response: &Response, sent: &mut SentToken) -> Result<bool, BackendError> {
         let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
         let status = response.status().as_u16();
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
@@ -253,7 +242,7 @@ impl Exchange<'_> {
         sent.is_refused = true;
         let refused = Refused { token: sent.token.as_ref(), status, challenge };
         let question = credentials.rejected(self.server, self.caller.as_ref(), refused);
-        let Some(token) = self.ask(Box::pin(question), deadline).await? else { return Ok(false) };
+        let Some(token) = self.ask(Box::pin(question)).await? else { return Ok(false) };
         sent.token = Some(token);
         Ok(true)
     }
@@ -262,7 +251,6 @@ impl Exchange<'_> {
         &self,
         (method, url): (&Method, &Url),
         token: Option<&SecretToken>,
-        deadline: Instant,
     ) -> Result<Response, BackendError> {
         let mut request = reqwest::Request::new(method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
@@ -279,7 +267,7 @@ impl Exchange<'_> {
             request.headers_mut().remove(CONTENT_TYPE);
         }
         self.call.begun.mark();
-        match timeout_at(deadline, self.client.execute(request)).await {
+        match timeout(self.longest_silence(), self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.connect_error(&error)),
             Err(_) => Err(too_slow(self.server.0)),
