@@ -82,7 +82,8 @@ pub(super) fn select_tools<'a>(request: &PayloadRequest<'a>, mode: Mode) -> Vec<
             chosen.extend(profile.full().map(whole));
         }
         // Tools that were picked for this request.
-        Mode::Files => chosen.extend(profile.full().filter(|_| profile.picked).map(whole)),
+        Mode::Files if profile.picked => chosen.extend(profile.full().map(whole)),
+        Mode::Files => {}
     }
     chosen
 }
@@ -227,7 +228,10 @@ fn text(chosen: &SelectedTool<'_>) -> String {
 /// The description, without text about arguments that the bound schema has.
 fn whole_text(tool: &Tool) -> &str {
     let shorter = tool.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
-    shorter.filter(|_| tool.definition.provider_schema.is_none()).unwrap_or(&tool.description)
+    match shorter {
+        Some(text) if tool.definition.provider_schema.is_none() => text,
+        _ => &tool.description,
+    }
 }
 
 /// The key below which a stub takes arguments where it cannot take them at the root: no property of the tool.
@@ -271,7 +275,8 @@ impl<'a> FormatNames<'a> {
         for chosen in chosen {
             let name = self.name(chosen.tool);
             if let Some(first) = owners.insert(name.clone(), chosen.tool) {
-                let (first, second) = (first.name.clone(), chosen.tool.name.clone());
+                let first = first.name.clone();
+                let second = chosen.tool.name.clone();
                 return Err(PayloadError::Clash { provider, name, first, second });
             }
             names.push(name);

@@ -152,7 +152,7 @@ fn interactions_function(function: &BoundFunction<'_>) -> Value {
         ("type", text("function")),
         ("name", text(&function.name)),
         ("description", text(&function.description)),
-        ("short_description", text(&function.tool.short).filter(|_| function.deferred)),
+        ("short_description", function.deferred.then(|| function.tool.short.as_str().into())),
         ("parameters", function.schema.clone()),
         ("defer_loading", flag(function.deferred)),
     ])

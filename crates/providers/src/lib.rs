@@ -154,7 +154,8 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
     if let Some(own) = bound.search.and_then(|by| (format.own_search)(by))
         && let Some(function) = functions.iter().find(|function| function.name == own)
     {
-        let (provider, first) = (request.provider, function.tool.name.clone());
+        let provider = request.provider;
+        let first = function.tool.name.clone();
         return Err(PayloadError::Clash {
             provider,
             name: own.into(),
@@ -170,14 +171,15 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
 
 /// Notes for a person: the mode is another one, a step is left to the caller, or a setting has no effect.
 fn notes(request: &PayloadRequest<'_>, mode: Mode, defers: bool) -> Vec<String> {
-    let (provider, format) = (request.provider.as_str(), format_of(request.provider));
+    let provider = request.provider.as_str();
+    let format = format_of(request.provider);
     let is_other = mode != request.mode;
     let lacks_regex =
         request.options.search == SearchBy::Regex && (format.own_search)(SearchBy::Regex).is_none();
     let notes = [
         is_other
             .then(|| format!("{provider} cannot defer tools by itself; this is the mode {}", mode.as_str())),
-        format.deferral_note.filter(|_| defers).map(str::to_string),
+        if defers { format.deferral_note.map(str::to_string) } else { None },
         (defers && lacks_regex)
             .then(|| format!("{provider} has no search by regular expressions; this is its own")),
     ];

@@ -104,9 +104,10 @@ fn calls(response: Value) -> Calls {
             return None;
         }
         let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-        Some(match search {
-            true => RawCall { name: Some(TOOL_SEARCH.into()), search, ..call },
-            false => RawCall { namespace: take_text(&mut item, "namespace"), ..call },
+        Some(if search {
+            RawCall { name: Some(TOOL_SEARCH.into()), search, ..call }
+        } else {
+            RawCall { namespace: take_text(&mut item, "namespace"), ..call }
         })
     };
     Ok(objects(items).filter_map(call).collect())

@@ -177,13 +177,13 @@ impl<'t> AnsweredCalls<'t> {
     pub fn messages(self, catalog: &Catalog, profile: &Profile<'_>) -> Result<Value, PayloadError> {
         let Self { provider, entries } = self;
         let parser = Parser::new(catalog, provider);
-        let payload = match entries.iter().any(|entry| !entry.found.is_empty()) {
-            true => {
-                let (mode, options) = (Mode::Native, catalog.config.payload);
-                let request = PayloadRequest { catalog, profile, provider, mode, options };
-                Some(payload(request)?)
-            }
-            false => None,
+        let payload = if entries.iter().any(|entry| !entry.found.is_empty()) {
+            let mode = Mode::Native;
+            let options = catalog.config.payload;
+            let request = PayloadRequest { catalog, profile, provider, mode, options };
+            Some(payload(request)?)
+        } else {
+            None
         };
         let tool_result = |entry: EntryWithResult<'_>| {
             let tool_result = match (entry.envelope, entry.error) {

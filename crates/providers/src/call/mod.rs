@@ -591,7 +591,8 @@ impl<'a> Parser<'a> {
                     Ok(read) => (read, None),
                     Err((read, wrong)) => {
                         let given = text.unwrap_or_else(|| reading.written(&read.value));
-                        let (secrets, schema) = (self.catalog.secrets(), tool.parameters.schema());
+                        let secrets = self.catalog.secrets();
+                        let schema = tool.parameters.schema();
                         let wrong: Vec<_> =
                             wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
                         let message = summary(&wrong);
@@ -630,9 +631,10 @@ fn canonical(mut value: Value, tool: &Tool, format: &Format, renamed: Option<&Re
 
 /// The question to the model; `None` when it could not help.
 fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<RepairQuestion> {
-    let is_slip = matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema);
-    let tool = entry.tool().filter(|_| is_slip)?;
-    RepairQuestion::of(tool, &error.given, &error.message, &error.field_errors)
+    if !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
+        return None;
+    }
+    RepairQuestion::of(entry.tool()?, &error.given, &error.message, &error.field_errors)
 }
 
 /// A provider's error message, in its common forms.
@@ -667,12 +669,13 @@ fn summary(wrong: &[Violation]) -> String {
 
 /// The message for arguments that cannot be read.
 fn unreadable(error: &serde_json::Error, text: &str) -> String {
-    match error.is_eof() {
-        true => format!(
+    if error.is_eof() {
+        format!(
             "the arguments are cut off after {} characters; send the whole call again",
             text.chars().count()
-        ),
-        false => format!("the arguments are not one JSON object: {error}"),
+        )
+    } else {
+        format!("the arguments are not one JSON object: {error}")
     }
 }
 

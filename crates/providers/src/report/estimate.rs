@@ -92,7 +92,8 @@ static TEMPLATES: LazyLock<Option<Templates>> = LazyLock::new(|| Templates::load
 /// workspace. Where modes cost the same, the one that binds more is taken.
 pub fn auto_mode(request: &PayloadRequest<'_>) -> AutoMode {
     let PayloadRequest { catalog, profile, provider, options, .. } = *request;
-    let (has_core, itself) = (profile.full().next().is_some(), searches_itself(provider, &options));
+    let has_core = profile.full().next().is_some();
+    let itself = searches_itself(provider, &options);
     let cost = |mode: Mode| {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = options;
         let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
@@ -105,7 +106,8 @@ pub fn auto_mode(request: &PayloadRequest<'_>) -> AutoMode {
     costs.sort_by_key(|(_, cost)| *cost);
     let texts: Vec<String> =
         costs.iter().map(|(mode, cost)| format!("{} tokens on {}", grouped(*cost), mode.as_str())).collect();
-    let (texts, host) = (texts.join(", "), grouped(options.host_tokens));
+    let texts = texts.join(", ");
+    let host = grouped(options.host_tokens);
     AutoMode {
         mode: costs.first().map_or(Mode::Full, |(mode, _)| *mode),
         reason: format!("a task takes about {texts}, with {host} tokens of the host's own"),
@@ -207,7 +209,8 @@ impl OverBudget {
             .profile
             .as_ref()
             .map_or("the whole catalog".into(), |name| format!("profile {}", clean_line(name)));
-        let (mode, budget) = (self.mode.as_str(), grouped(self.budget));
+        let mode = self.mode.as_str();
+        let budget = grouped(self.budget);
         let mut message = match (self.bound, &self.problem) {
             (Some(bound), _) => {
                 let over = grouped(bound.saturating_sub(self.budget));

@@ -350,7 +350,8 @@ pub(super) fn mode_rows(
         let row = ModeReport { mode, as_mode: mode, over_limit: None, tokens: None, problem: None };
         Ok(match meter.count(profile, mode) {
             Ok(counted) => {
-                let (as_mode, over_limit) = (counted.mode, counted.limit);
+                let as_mode = counted.mode;
+                let over_limit = counted.limit;
                 let tokens = Some(measured(counted, full, meter, profile)?);
                 ModeReport { as_mode, over_limit, tokens, ..row }
             }
@@ -424,7 +425,8 @@ pub(super) fn tool_rows(
     let compact = meter.deferred(profile, Mode::Hybrid, Deferred::Compact);
     let docs = Docs::new(meter.catalog, with_modes(profile, |entry| entry.mode), meter.templates);
     let docs: Result<Vec<String>, _> = profile.tools.par_iter().map(|entry| docs.tool(*entry)).collect();
-    let (mut reports, mut left_out) = (Vec::new(), Vec::new());
+    let mut reports = Vec::new();
+    let mut left_out = Vec::new();
     for (tool, doc) in profile.tools.iter().map(|entry| entry.tool).zip(docs?) {
         let of = |entries: &HashMap<String, usize>| entries.get(&tool.name).copied();
         let Some(full) = of(&full) else {

@@ -89,7 +89,8 @@ pub fn evaluate(
         done();
         outcome
     };
-    let (mut files, mut wrong) = (Vec::new(), Vec::new());
+    let mut files = Vec::new();
+    let mut wrong = Vec::new();
     for labels in labels {
         let outcomes: Vec<QueryOutcome> = labels.queries.par_iter().map(ask).collect();
         files.push(Row {

@@ -120,12 +120,13 @@ pub(super) fn view(
         return Ok(ProviderSchema { loosened, ..ProviderSchema::default() });
     }
     require_properties(&mut view, rules);
-    let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
-        true => {
+    let made = rules.strict.zip(strict).map(|(subset, room)| {
+        if root_is_looser {
             Err("the root has more than this provider takes, and a strict root would mean something else"
                 .into())
+        } else {
+            strict::strict(&view, subset, room)
         }
-        false => strict::strict(&view, subset, room),
     });
     let (strict, not_strict) = match made {
         Some(Ok(made)) => {
@@ -172,9 +173,10 @@ pub(super) fn below(key: &str) -> Value {
 
 /// Gives the root `properties` where they are required; where an empty object is refused, all arguments go below one.
 fn require_properties(view: &mut Value, rules: &SchemaRules) {
-    let Some(root) = view.as_object_mut().filter(|_| rules.root != Root::Object || rules.omit_empty) else {
+    if rules.root == Root::Object && !rules.omit_empty {
         return;
-    };
+    }
+    let Some(root) = view.as_object_mut() else { return };
     if rules.omit_empty && root.get("properties").is_none_or(|properties| *properties == json!({})) {
         *view = below("args");
     } else {
@@ -233,7 +235,10 @@ fn guard(object: &mut Map<String, Value>, loose: &mut Loosened) {
 
 /// Treats every reference to a loosened definition as loosened. Returns whether there is a reference.
 fn guard_references(schema: &mut Value, loose: &mut Loosened) -> bool {
-    let Some(object) = schema.as_object_mut().filter(|_| loose.times > 0) else { return false };
+    if loose.times == 0 {
+        return false;
+    }
+    let Some(object) = schema.as_object_mut() else { return false };
     let mut refers = object.contains_key("$ref");
     each_mut(object, &mut |child| refers |= guard_references(child, loose));
     if refers {

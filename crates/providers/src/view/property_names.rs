@@ -210,9 +210,10 @@ impl<'a> Undoing<'a> {
         let mut seen = HashSet::new();
         let mut applied = Vec::new();
         while let Some(schema) = schemas.pop() {
-            let Some(object) = schema.as_object().filter(|_| seen.insert(std::ptr::from_ref(schema))) else {
+            let Some(object) = schema.as_object() else { continue };
+            if !seen.insert(std::ptr::from_ref(schema)) {
                 continue;
-            };
+            }
             if !self.looks_at(1) {
                 return Vec::new();
             }

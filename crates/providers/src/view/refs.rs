@@ -69,7 +69,9 @@ pub(super) fn prune(view: &mut Value) {
             kept.insert(name, found);
         }
     }
-    if let Some(root) = view.as_object_mut().filter(|_| !kept.is_empty()) {
+    if !kept.is_empty()
+        && let Some(root) = view.as_object_mut()
+    {
         root.insert("$defs".into(), Value::Object(kept));
     }
 }
@@ -206,7 +208,10 @@ impl<'a> Opening<'a> {
     /// The definition that a reference leads to, which is open from now on.
     pub(super) fn enter(&mut self, reference: &str) -> Option<&'a Value> {
         let name = reference.strip_prefix(DEFS)?;
-        let target = self.defs.get(name).filter(|_| !self.open.iter().any(|open| open == name))?;
+        if self.open.iter().any(|open| open == name) {
+            return None;
+        }
+        let target = self.defs.get(name)?;
         self.left = self.left.checked_sub(measure(target).0)?;
         self.open.push(name.to_string());
         Some(target)
@@ -253,7 +258,8 @@ struct Inlining<'a> {
 impl Inlining<'_> {
     fn schema(&mut self, value: &mut Value, depth: usize) {
         let Some(object) = value.as_object_mut() else { return };
-        let (before, outside) = (self.loose.times(), self.open.len());
+        let before = self.loose.times();
+        let outside = self.open.len();
         while let Some(Value::String(reference)) = object.shift_remove("$ref") {
             let name = reference.strip_prefix(DEFS).unwrap_or_default();
             let Some(target) = self.defs.get(name) else {
@@ -351,7 +357,8 @@ impl Dialect {
             self.modernise(object);
         }
         clean(object);
-        let (mut all_fit, mut has_schemas) = (true, false);
+        let mut all_fit = true;
+        let mut has_schemas = false;
         for (key, value) in object.iter() {
             let holds = holds(key);
             all_fit &= fits(holds, key, value);

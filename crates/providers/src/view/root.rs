@@ -501,7 +501,8 @@ fn common_types(ours: &Value, theirs: &Value) -> Option<Value> {
         let listed = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         listed.into_iter().filter_map(Value::as_str).map(str::to_string).collect()
     };
-    let (ours, theirs) = (words(ours), words(theirs));
+    let ours = words(ours);
+    let theirs = words(theirs);
     let has = |words: &[String], word: &str| words.iter().any(|one| one == word);
     let allowed =
         |words: &[String], word: &str| has(words, word) || word == "integer" && has(words, "number");

@@ -248,9 +248,12 @@ impl StrictBudget {
     fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
         let mut count = Count::default();
         count.schema(schema, 1);
-        let check = |is: usize, most: usize, what: &str| match is > most {
-            true => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
-            false => Ok(()),
+        let check = |is: usize, most: usize, what: &str| {
+            if is > most {
+                Err(format!("it has {is} {what}, and strict schemas at most {most}"))
+            } else {
+                Ok(())
+            }
         };
         if subset == Strict::OpenAi {
             check(count.properties, MAX_PROPERTIES, "properties")?;
