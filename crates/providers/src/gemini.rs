@@ -10,7 +10,7 @@ use super::format::{
     BoundFunction, BoundFunctions, Calls, Format, JSON_SCHEMA, Native, RawCall, Stub, flag, is, object,
     objects, one_or_many, take_list, take_object, take_text, text, tool_list,
 };
-use super::function::TOOL_SEARCH;
+use super::payload::selection::TOOL_SEARCH;
 use super::view::SchemaRules;
 use toolcrib_catalog::config::SearchBy;
 

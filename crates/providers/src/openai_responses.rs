@@ -9,7 +9,7 @@ use super::format::{
     BoundFunction, BoundFunctions, Calls, Extent, Format, JSON_SCHEMA, Native, RawCall, flag, is, object,
     objects, take_list, take_text, text, tool_list,
 };
-use super::function::TOOL_SEARCH;
+use super::payload::selection::TOOL_SEARCH;
 use super::view::{self, SchemaRules, Strict};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::SearchBy;
