@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::refs::DEFS;
-use super::{Keys, Loosened, guard, to_2020_12};
+use super::defs::DEFS;
+use super::dialect::to_2020_12;
+use super::loosened::{Loosened, guard};
+use super::rules::Keys;
 use toolcrib_definition::schema::walk::{KeywordKind, each_mut, holds, in_place};
 
 /// The longest name that every provider takes.
