@@ -262,7 +262,8 @@ impl Layout {
         }
         // A root with several categories shares pages with no other root.
         let family = |path: &str| Some(root(path)).filter(|root| counts[root] > 1);
-        let (mut entries, mut pack) = (Vec::new(), Pack::default());
+        let mut entries = Vec::new();
+        let mut pack = Pack::default();
         for section in sections {
             let size = size(&section.lines);
             if pack.sections.last().is_some_and(|last| family(&last.path) != family(&section.path)) {
@@ -294,16 +295,12 @@ impl Layout {
         let mut entries = Vec::new();
         for chunk in chunks {
             let (first, last) = ends(&chunk);
-            let (label, stem, about) = match is_one {
-                true => (title.clone(), path.clone(), inline(&purpose)),
-                false => {
-                    let range = format!(
-                        "{} to {}",
-                        name(&clipped(&first, MAX_NAME)),
-                        name(&clipped(&last, MAX_NAME))
-                    );
-                    (format!("{title}: {range}"), format!("{path} {first}"), String::new())
-                }
+            let (label, stem, about) = if is_one {
+                (title.clone(), path.clone(), inline(&purpose))
+            } else {
+                let range =
+                    format!("{} to {}", name(&clipped(&first, MAX_NAME)), name(&clipped(&last, MAX_NAME)));
+                (format!("{title}: {range}"), format!("{path} {first}"), String::new())
             };
             let tools = chunk.len();
             let about = if about.is_empty() {
@@ -325,7 +322,8 @@ impl Layout {
             return sections.pop().map(|section| self.own_pages(section)).unwrap_or_default();
         }
         let titles: Vec<String> = sections.iter().map(|section| section.title.clone()).collect();
-        let (from, to) = (titles[0].clone(), titles[titles.len() - 1].clone());
+        let from = titles[0].clone();
+        let to = titles[titles.len() - 1].clone();
         let shared = shared(&from, &to);
         let names: Vec<String> = titles.iter().map(|title| below(title, shared).to_string()).collect();
         let label = range(&from, &to);
@@ -543,7 +541,8 @@ impl Llms {
         for (title, tools) in &self.categories {
             out += &format!("\n## {title}\n\n");
             for tool in tools.iter().filter_map(|&index| catalog.tools.get(index)) {
-                let (name, short) = (name(&tool.name), inline(&tool.short));
+                let name = name(&tool.name);
+                let short = inline(&tool.short);
                 out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
             }
         }

@@ -54,7 +54,8 @@ impl PromptSection<'_> {
             self.text(template, &context, templates)
         };
         let fits = |list: &str| Ok(self.fits(&with(list)?));
-        let (count, finer) = (groups.len(), ShortList::of(catalog, groups));
+        let count = groups.len();
+        let finer = ShortList::of(catalog, groups);
         let (list, is_whole) = finer.fitted(&fits)?;
         let above = self.groups_above(profile);
         if is_whole || above.is_empty() || above.len() * 2 > count {
@@ -268,10 +269,12 @@ impl ShortList {
         }
         let rest = &self.tools[lines + names..];
         if !rest.is_empty() {
-            let (count, tools) = (rest.len(), rest.iter().sum::<usize>());
-            text.push(match text.is_empty() {
-                true => format!("- {count} groups with {tools} tools"),
-                false => format!("- and {count} smaller groups with {tools} tools"),
+            let count = rest.len();
+            let tools = rest.iter().sum::<usize>();
+            text.push(if text.is_empty() {
+                format!("- {count} groups with {tools} tools")
+            } else {
+                format!("- and {count} smaller groups with {tools} tools")
             });
         }
         text.join("\n")
@@ -283,11 +286,12 @@ impl Group<'_> {
     fn line(&self, room: usize, catalog: &Catalog) -> String {
         let named = || self.holds.iter().take(room).map(|what| name(&clipped(what, MAX_NAME)));
         let names = || named().collect::<Vec<_>>().join(", ");
-        let content = match self.holds.len() <= room {
-            true => names(),
-            false => Some(catalog.purpose(self.name, &self.tools))
+        let content = if self.holds.len() <= room {
+            names()
+        } else {
+            Some(catalog.purpose(self.name, &self.tools))
                 .filter(|purpose| !purpose.is_empty())
-                .map_or_else(|| names() + ", …", |purpose| name(&clipped(&purpose, MAX_CONTENT))),
+                .map_or_else(|| names() + ", …", |purpose| name(&clipped(&purpose, MAX_CONTENT)))
         };
         format!("- {} ({}): {content}", code(&clipped(self.name, MAX_NAME)), self.tools.len())
     }
@@ -295,13 +299,11 @@ impl Group<'_> {
 
 /// The largest number from `least` on for which it holds; `least` itself is not asked.
 fn most<E>(least: usize, most: usize, holds: &dyn Fn(usize) -> Result<bool, E>) -> Result<usize, E> {
-    let (mut known, mut limit) = (least, most);
+    let mut known = least;
+    let mut limit = most;
     while known < limit {
         let middle = known + (limit - known).div_ceil(2);
-        match holds(middle)? {
-            true => known = middle,
-            false => limit = middle - 1,
-        }
+        if holds(middle)? { known = middle } else { limit = middle - 1 }
     }
     Ok(known)
 }

@@ -188,7 +188,8 @@ pub fn seeded_files(
 ) -> Result<Vec<folder::Content>, RenderError> {
     let docs = &template.docs(docs);
     docs.try_one()?;
-    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
+    let mut files = Vec::new();
     for (name, content) in template.render(docs)? {
         match String::from_utf8(content.into_owned()) {
             Ok(text) => texts.push((name, text)),
@@ -256,7 +257,8 @@ struct Plan {
 impl Plan {
     fn of(rendered: Vec<TemplateFile>, workspace: &Path, index_kept: bool) -> Result<Self, RenderError> {
         let ours = folder::unedited(workspace)?;
-        let (mut owned, mut of_user) = (Vec::new(), Vec::new());
+        let mut owned = Vec::new();
+        let mut of_user = Vec::new();
         for (name, content) in rendered {
             let is_new = !workspace.join(&name).exists();
             let content = match String::from_utf8(content.into_owned()) {
@@ -414,10 +416,13 @@ fn renew(existing: &str, template: &str) -> Change {
     };
     // A block at the end of a code fence that is still open would not be found again.
     match find(&renewed) {
-        Block::One(range) if renewed[range.clone()] == *block => match renewed == existing {
-            true => Change::None,
-            false => Change::Write(renewed.into_bytes()),
-        },
+        Block::One(range) if renewed[range.clone()] == *block => {
+            if renewed == existing {
+                Change::None
+            } else {
+                Change::Write(renewed.into_bytes())
+            }
+        }
         _ => Change::Unclear,
     }
 }
@@ -445,7 +450,8 @@ enum Block {
 
 fn find(text: &str) -> Block {
     let mut fence: Option<(char, usize)> = None;
-    let (mut begin, mut end) = (None, None);
+    let mut begin = None;
+    let mut end = None;
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         let inner = line.trim_start_matches('\u{feff}').trim();

@@ -447,8 +447,8 @@ impl<'a> Writer<'a> {
         self.is_needed &= is_required != Some(false);
         let kind = self.type_of(&view);
         let limits = if self.is_result { Vec::new() } else { self.words.limits(&view) };
-        let given = self.default_or_example(&view).filter(|_| !self.is_result);
-        let is_required = is_required.filter(|_| !self.is_result);
+        let given = self.default_or_example(&view);
+        let (given, is_required) = if self.is_result { (None, None) } else { (given, is_required) };
         let mut about = self.about(&view, name);
         let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
         let named = if may_fold { self.named_parts(&view) } else { String::new() };
@@ -475,7 +475,10 @@ impl<'a> Writer<'a> {
             }
             inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
         }
-        let view = inner.as_ref().filter(|_| view.properties().is_empty()).unwrap_or(view);
+        let view = match &inner {
+            Some(inner) if view.properties().is_empty() => inner,
+            _ => view,
+        };
         let properties = view.properties();
         let (required, optional): (Vec<_>, Vec<_>) =
             properties.iter().partition(|property| property.required || self.is_result);
@@ -610,9 +613,10 @@ impl<'a> Writer<'a> {
         }
         properties.sort_by_key(|property| !property.required);
         let required = properties.iter().filter(|property| property.required).count();
-        let folded = match depth >= self.fold.levels && properties.len() > required + 1 {
-            true => properties.split_off(required),
-            false => Vec::new(),
+        let folded = if depth >= self.fold.levels && properties.len() > required + 1 {
+            properties.split_off(required)
+        } else {
+            Vec::new()
         };
         let count = properties.len();
         let shown = self.claim(count, depth);

@@ -187,9 +187,10 @@ impl<'a> Stage<'a> {
     ) -> Result<Rendered, FolderError> {
         let path = &files.paths[index];
         old.clear();
-        let was = match manifest.files.contains_key(path) {
-            true => read(&self.root.join(path), old)?,
-            false => Entry::Missing,
+        let was = if manifest.files.contains_key(path) {
+            read(&self.root.join(path), old)?
+        } else {
+            Entry::Missing
         };
         let content = files.content(index)?;
         let is_staged = !matches!(was, Entry::File(_)) || *old != content;
@@ -266,7 +267,8 @@ impl<'a> Stage<'a> {
 
     /// Replaces the manifest; it is on disk when this returns.
     fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
-        let (path, target) = (self.dir.join(MANIFEST_STAGED), self.root.join(MANIFEST));
+        let path = self.dir.join(MANIFEST_STAGED);
+        let target = self.root.join(MANIFEST);
         let write = || {
             let mut file = self.create(&path)?;
             file.write_all(&manifest.to_bytes())?;

@@ -180,7 +180,9 @@ impl Plan {
         let taken = is(|state| matches!(state, State::Taken)).map(|(index, _)| files.paths[index].clone());
         let mut occupied: BTreeSet<String> = taken.collect();
 
-        let (mut removed, mut kept, mut released) = (Hashes::new(), Hashes::new(), Vec::new());
+        let mut removed = Hashes::new();
+        let mut kept = Hashes::new();
+        let mut released = Vec::new();
         let mut content = Vec::new();
         for path in unwanted {
             let entry = disk::read(&root.join(path), &mut content)?;
@@ -316,7 +318,8 @@ pub fn check(root: &Path, prefix: &str, files: &Files<'_>) -> Result<Drift, Fold
     let mut work: Vec<(&str, Option<usize>)> = render.chain(remove).collect();
     work.sort_unstable();
 
-    let (mut drift, mut left_out) = (Drift::default(), 0);
+    let mut drift = Drift::default();
+    let mut left_out = 0;
     for batch in work.chunks(BATCH) {
         let is_full = drift.diff.len() >= DIFF_LIMIT;
         let changes: Vec<Option<(Entry, String)>> = batch
@@ -334,9 +337,10 @@ pub fn check(root: &Path, prefix: &str, files: &Files<'_>) -> Result<Drift, Fold
             .collect::<Result<_, FolderError>>()?;
         for (&(path, index), change) in batch.iter().zip(changes) {
             let Some((was, text)) = change else { continue };
-            match drift.diff.len() < DIFF_LIMIT {
-                true => drift.diff += &text,
-                false => left_out += 1,
+            if drift.diff.len() < DIFF_LIMIT {
+                drift.diff += &text;
+            } else {
+                left_out += 1;
             }
             let list = match (index, was) {
                 (None, _) => &mut drift.removed,
@@ -358,7 +362,8 @@ fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
         Some(_) => format!("{side}/{path}"),
         None => "/dev/null".to_string(),
     };
-    let (from, to) = (name("a", old), name("b", new));
+    let from = name("a", old);
+    let to = name("b", new);
     let old = String::from_utf8_lossy(old.unwrap_or_default());
     let new = String::from_utf8_lossy(new.unwrap_or_default());
     let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&*old, &*new);
@@ -367,7 +372,8 @@ fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
         out.push_str(&format!("{}\n", hunk.header()));
         for op in hunk.ops() {
             let (_, old, new) = op.as_tag_tuple();
-            let (old, new) = (&diff.old_slices()[old], &diff.new_slices()[new]);
+            let old = &diff.old_slices()[old];
+            let new = &diff.new_slices()[new];
             write_lines(op.tag(), old, new, &mut out);
         }
     }
@@ -408,9 +414,11 @@ fn changed_words(old: &str, new: &str) -> (String, String) {
     let ops = diff.ops();
     for (index, op) in ops.iter().enumerate() {
         let (_, old, new) = op.as_tag_tuple();
-        let (old, new) = (diff.old_slices()[old].concat(), diff.new_slices()[new].concat());
+        let old = diff.old_slices()[old].concat();
+        let new = diff.new_slices()[new].concat();
         if op.tag() == DiffTag::Equal {
-            let (is_first, is_last) = (index == 0, index + 1 == ops.len());
+            let is_first = index == 0;
+            let is_last = index + 1 == ops.len();
             let between = around(&old, !is_first, !is_last);
             sides.0.push_str(&between);
             sides.1.push_str(&between);

@@ -88,9 +88,9 @@ impl<'a> Argument<'a> {
     /// Its allowed values, where they are listed; for an array, the values of its elements.
     fn values(&self) -> Vec<&'a Value> {
         let own = values(&self.view);
-        match self.view.items().filter(|_| own.is_empty()) {
-            Some(items) => values(&self.view.at(items)),
-            None => own,
+        match self.view.items() {
+            Some(items) if own.is_empty() => values(&self.view.at(items)),
+            _ => own,
         }
     }
 
@@ -220,9 +220,9 @@ fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
 /// The fields of the object that a value is, or that its elements are.
 fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let own = fields(view);
-    match view.items().filter(|_| own.is_empty()) {
-        Some(items) => fields(&view.at(items)),
-        None => own,
+    match view.items() {
+        Some(items) if own.is_empty() => fields(&view.at(items)),
+        _ => own,
     }
 }
 
@@ -260,7 +260,8 @@ fn result(tool: &Tool, most: usize) -> Option<String> {
 fn shape(view: &SchemaView<'_>, levels: usize) -> String {
     let own = fields(view);
     if own.is_empty() {
-        let items = view.items().filter(|_| levels > 0).map(|items| shape(&view.at(items), levels));
+        let items = if levels > 0 { view.items() } else { None };
+        let items = items.map(|items| shape(&view.at(items), levels));
         return items.filter(|form| !form.is_empty()).map(|form| format!("[{form}]")).unwrap_or_default();
     }
     if levels == 0 {
@@ -399,9 +400,9 @@ fn signed_value(argument: &Argument<'_>) -> String {
         let values = format!("{}{more}", first.join("|"));
         return if words.ends_with("[]") { format!("({values})[]") } else { values };
     }
-    match argument.fields().filter(|_| words.contains("object")) {
-        Some(fields) => words.replacen("object", &format!("{{{fields}}}"), 1),
-        None => words,
+    match argument.fields() {
+        Some(fields) if words.contains("object") => words.replacen("object", &format!("{{{fields}}}"), 1),
+        _ => words,
     }
 }
 

@@ -174,7 +174,8 @@ impl Directory<'_> {
             self.written(&part, level)
         };
         // Bisection finds the most entries that fit.
-        let (mut fit, mut too_many) = (0, listing.entries() + 1);
+        let mut fit = 0;
+        let mut too_many = listing.entries() + 1;
         while too_many - fit > 1 {
             let half = fit + (too_many - fit) / 2;
             if self.fits(&part(half)) { fit = half } else { too_many = half }
@@ -506,8 +507,7 @@ impl Groups {
             return Some((place, EffectFilter::All));
         }
         let (above, only) = EffectFilter::split(path);
-        let place = known(above).filter(|_| only != EffectFilter::All)?;
-        Some((place, only))
+        if only == EffectFilter::All { None } else { Some((known(above)?, only)) }
     }
 
     /// The longest beginning of a path that is a group, other than the root.

@@ -139,9 +139,10 @@ fn without_links<'t>(line: &'t str, code: &[Range<usize>]) -> Cow<'t, str> {
     for (middle, _) in line.match_indices("](") {
         while spans.next_if(|span| span.end <= middle).is_some() {}
         let is_code = spans.peek().is_some_and(|span| span.start <= middle);
-        let Some(Link { range, text, target }) = link_around(line, middle).filter(|_| !is_code) else {
+        if is_code {
             continue;
-        };
+        }
+        let Some(Link { range, text, target }) = link_around(line, middle) else { continue };
         if range.start < done {
             continue;
         }
@@ -237,7 +238,8 @@ impl<'a> Line<'a> {
     fn written(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + 8);
         let mut spans = self.spans.iter().peekable();
-        let (mut start, mut is_marked) = (0, block_marker(self.text).is_some() || begins_task(self.text));
+        let mut start = 0;
+        let mut is_marked = block_marker(self.text).is_some() || begins_task(self.text);
         let mut at = 0;
         while at < self.text.len() {
             if let Some(span) = spans.next_if(|span| span.start == at) {
@@ -264,10 +266,10 @@ impl<'a> Line<'a> {
             // A link that is left leads nowhere; with a space it is text.
             let has_link = self.text[range.start..range.end].contains("](")
                 || word.starts_with('[') && word.contains("]:");
-            match has_link && self.spans.iter().all(|span| span.end <= range.start || span.start >= range.end)
-            {
-                true => out.push_str(&word.replace("](", "] (").replace("]:", "] :")),
-                false => out.push_str(word),
+            if has_link && self.spans.iter().all(|span| span.end <= range.start || span.start >= range.end) {
+                out.push_str(&word.replace("](", "] (").replace("]:", "] :"));
+            } else {
+                out.push_str(word);
             }
             return;
         }
@@ -414,7 +416,8 @@ fn code_spans(text: &str) -> Vec<Range<usize>> {
         // A backslash takes the first backtick out of the run.
         let before = &text[..start];
         let escaped = (before.len() - before.trim_end_matches('\\').len()) % 2;
-        let (start, length) = (start + escaped, length - escaped);
+        let start = start + escaped;
+        let length = length - escaped;
         if length == 0 || unclosed.contains(&length) {
             continue;
         }

@@ -231,7 +231,8 @@ impl<'a> Reading<'a> {
             return self.delete(self.with_indent(range.start)..end);
         }
         let apart = self.open.is_empty();
-        let (before, after) = (self.text[..range.start].trim_end_matches(' '), &self.text[end..]);
+        let before = self.text[..range.start].trim_end_matches(' ');
+        let after = &self.text[end..];
         let above = if apart && !before.is_empty() && !before.ends_with("\n\n") { "\n" } else { "" };
         let below = if apart && !after.is_empty() && !after.starts_with("\n\n") { "\n" } else { "" };
         self.edits.push((self.with_indent(range.start)..content.start, format!("{above}**")));

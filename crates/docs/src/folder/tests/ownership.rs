@@ -38,9 +38,8 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
         let (_dir, root) = temp();
         run(&root, OLD).unwrap();
         let before = (tree(&root), fs::read(root.join(MANIFEST)).unwrap());
-        let fails = |index: usize| match index == stop {
-            true => Err("it is broken".into()),
-            false => Ok(NEW[index].1.to_string()),
+        let fails = |index: usize| {
+            if index == stop { Err("it is broken".into()) } else { Ok(NEW[index].1.to_string()) }
         };
         let files = files(NEW, "new", &fails);
         let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, "", &files).unwrap_err()];
