@@ -9,7 +9,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::{break_marker, code, fence, is_of_a_website, is_web};
+use super::code::{code, fence};
+use super::links::{is_of_a_website, is_web};
+use super::markers::break_marker;
 use toolcrib_definition::{clean_text, hidden_characters};
 
 const MAX_READINGS: usize = 9;
