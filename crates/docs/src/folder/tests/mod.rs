@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
+use super::drift::DIFF_LIMIT;
 use super::*;
 
 type Texts<'a> = &'a [(&'a str, &'a str)];
@@ -21,7 +22,8 @@ fn files<'a>(
     key: &str,
     render: &'a (dyn Fn(usize) -> Result<String, Problem> + Send + Sync),
 ) -> Files<'a> {
-    let mut files = Files { key: key.into(), ..Files::new(true) };
+    let mut files = Files::new(true);
+    files.key = key.into();
     for (index, (path, _)) in texts.iter().enumerate() {
         files.push(path.to_string(), move || render(index));
     }

@@ -24,7 +24,8 @@ fn a_page_that_stays_since_nothing_is_pruned_is_still_ours() {
     run(&root, OLD).unwrap();
     fs::write(root.join("README.md"), "edited\n").unwrap();
     let render = |_: usize| Ok("deep\n".to_string());
-    let some = Files { prune: false, ..files(&OLD[1..2], "", &render) };
+    let mut some = files(&OLD[1..2], "", &render);
+    some.prune = false;
     for _ in 0..2 {
         assert_eq!(sync(&root, &some, &|_| {}).unwrap().kept, ["README.md", "a/list.md"]);
         assert_eq!(owned(&root).unwrap().len(), 3);
