@@ -13,6 +13,7 @@ pub mod doc;
 pub mod folder;
 pub mod help;
 mod index;
+mod llms;
 pub mod markdown;
 mod prompt;
 mod seed;
@@ -30,7 +31,7 @@ pub use templates::escaped;
 use toolcrib_catalog::{Catalog, Profile, ProfileTool, registry};
 
 pub use doc::{Around, Doc, Section};
-pub use index::Llms;
+pub use llms::Llms;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};
