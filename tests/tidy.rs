@@ -123,7 +123,7 @@ fn the_core_has_neither_runtime_nor_network_nor_sql() {
 fn every_template_is_embedded() {
     let by = [
         ("crates/docs/templates", "crates/docs/src/templates.rs"),
-        ("crates/docs/workspace-template", "crates/docs/src/seed.rs"),
+        ("crates/docs/workspace-template", "crates/docs/src/seed/template.rs"),
         ("starter", "src/cli/init.rs"),
     ];
     for (folder, file) in by {

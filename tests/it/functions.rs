@@ -102,7 +102,10 @@ const NAMED: [(&str, &str); 4] = [
     ("crates/gateway/src/functions/mod.rs", "the table"),
     ("crates/gateway/src/functions/answer.rs", "a batch and a part of a result have texts of their own"),
     ("crates/gateway/src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
-    ("crates/providers/src/function.rs", "which functions a payload binds is decided below the table"),
+    (
+        "crates/providers/src/payload/selection.rs",
+        "which functions a payload binds is decided below the table",
+    ),
 ];
 
 #[test]

@@ -245,10 +245,12 @@ fn returns(tool: &Tool) -> Option<String> {
         (false, Some(words)) => format!(" ({words}){text}"),
         (false, None) => text,
     };
-    let between = match fields.starts_with("- ") {
-        true => "\n",
-        false if text.ends_with(|c: char| c.is_alphanumeric() || c == ')') => ". ",
-        false => " ",
+    let between = if fields.starts_with("- ") {
+        "\n"
+    } else if text.ends_with(|c: char| c.is_alphanumeric() || c == ')') {
+        ". "
+    } else {
+        " "
     };
     let returns = if fields.is_empty() { text } else { format!("{text}{between}{fields}") };
     (!returns.is_empty()).then_some(returns)

@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use super::doc::{Around, Doc};
+use super::documentation::Docs;
+use super::error::RenderError;
 use super::folder::Files;
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
-use super::{Docs, RenderError};
 use toolcrib_catalog::{Catalog, CategoryTree, Profile, Tool};
 use toolcrib_definition::{clean_line, clipped, is_reserved};
 

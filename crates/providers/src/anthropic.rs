@@ -145,9 +145,10 @@ fn calls(response: Value) -> Calls {
 fn result(result: &ToolResult) -> Value {
     let reference = |name: &String| json!({"type": "tool_reference", "tool_name": name});
     // A list without references is refused; the result says as text that no tool was found.
-    let content: Value = match result.found.is_empty() || result.is_error {
-        true => result.text().into(),
-        false => result.found.iter().map(|found| reference(&found.name)).collect(),
+    let content: Value = if result.found.is_empty() || result.is_error {
+        result.text().into()
+    } else {
+        result.found.iter().map(|found| reference(&found.name)).collect()
     };
     object([
         ("type", text("tool_result")),

@@ -10,7 +10,7 @@ use super::format::{
     BoundFunction, BoundFunctions, Calls, Format, JSON_SCHEMA, Native, RawCall, Stub, flag, is, object,
     objects, one_or_many, take_list, take_object, take_text, text, tool_list,
 };
-use super::function::TOOL_SEARCH;
+use super::payload::selection::TOOL_SEARCH;
 use super::view::SchemaRules;
 use toolcrib_catalog::config::SearchBy;
 
@@ -152,7 +152,7 @@ fn interactions_function(function: &BoundFunction<'_>) -> Value {
         ("type", text("function")),
         ("name", text(&function.name)),
         ("description", text(&function.description)),
-        ("short_description", text(&function.tool.short).filter(|_| function.deferred)),
+        ("short_description", function.deferred.then(|| function.tool.short.as_str().into())),
         ("parameters", function.schema.clone()),
         ("defer_loading", flag(function.deferred)),
     ])

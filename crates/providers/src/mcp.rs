@@ -35,9 +35,10 @@ fn function(function: &BoundFunction<'_>) -> Value {
     let definition = &function.tool.definition;
     // The list of our own functions is short, and has their whole schemas.
     let own = function.ours.then(|| function.tool.parameters.schema().clone());
-    let is_full = function.extent == Extent::Full;
+    let full = (function.extent == Extent::Full).then_some(definition);
+    let title = full.and_then(|definition| definition.title.as_ref());
     // Before revision 2026-07-28 a result is an object.
-    let result = definition.result_schema.as_ref().map(|schema| schema.value());
+    let result = full.and_then(|definition| definition.result_schema.as_ref()).map(|schema| schema.value());
     let is_object = |schema: &&Value| schema.get("type").is_some_and(|word| word == "object");
     // Omitted hints have these defaults: not read-only, destructive.
     let annotations = match function.tool.effect {
@@ -47,10 +48,10 @@ fn function(function: &BoundFunction<'_>) -> Value {
     };
     object([
         ("name", text(&function.name)),
-        ("title", definition.title.as_ref().filter(|_| is_full).map(|title| clean_line(title).into())),
+        ("title", title.map(|title| clean_line(title).into())),
         ("description", text(&function.description)),
         ("inputSchema", own.or_else(|| function.schema.clone()).or_else(|| Some(json!({"type": "object"})))),
-        ("outputSchema", result.filter(is_object).filter(|_| is_full).map(view::cleaned)),
+        ("outputSchema", result.filter(is_object).map(view::cleaned)),
         ("annotations", annotations),
     ])
 }

@@ -9,7 +9,7 @@ use super::format::{
     BoundFunction, BoundFunctions, Calls, Extent, Format, JSON_SCHEMA, Native, RawCall, flag, is, object,
     objects, take_list, take_text, text, tool_list,
 };
-use super::function::TOOL_SEARCH;
+use super::payload::selection::TOOL_SEARCH;
 use super::view::{self, SchemaRules, Strict};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::SearchBy;
@@ -104,9 +104,10 @@ fn calls(response: Value) -> Calls {
             return None;
         }
         let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-        Some(match search {
-            true => RawCall { name: Some(TOOL_SEARCH.into()), search, ..call },
-            false => RawCall { namespace: take_text(&mut item, "namespace"), ..call },
+        Some(if search {
+            RawCall { name: Some(TOOL_SEARCH.into()), search, ..call }
+        } else {
+            RawCall { namespace: take_text(&mut item, "namespace"), ..call }
         })
     };
     Ok(objects(items).filter_map(call).collect())

@@ -1,6 +1,5 @@
 //! Results out: the message that takes the results of one turn back to the model, also from the list that `parse` prints.
 
-use crate::ProviderFormat;
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
@@ -8,11 +7,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{CallEntry, CallError, Parser};
+use super::call::entry::{CallEntry, CallError};
+use super::call::parser::Parser;
 use super::format::{FoundTool, ToolResult};
-use super::{Payload, PayloadError, PayloadRequest, Provider, payload};
+use super::payload::error::PayloadError;
+use super::payload::request::PayloadRequest;
+use super::payload::{Payload, payload};
+use super::provider::{ProviderFormat, format_of};
 use toolcrib_catalog::arguments::exactly;
-use toolcrib_catalog::config::Mode;
+use toolcrib_catalog::config::{Mode, Provider};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::finding::well_formed;
 
@@ -81,7 +84,7 @@ impl ToolResult {
 
 /// The results of one turn as the message, or messages, of a provider.
 pub fn result_messages(provider: Provider, results: &[ToolResult]) -> Value {
-    let format = super::format_of(provider);
+    let format = format_of(provider);
     (format.turn)(by_id(results).iter().map(format.result).collect())
 }
 
@@ -177,13 +180,13 @@ impl<'t> AnsweredCalls<'t> {
     pub fn messages(self, catalog: &Catalog, profile: &Profile<'_>) -> Result<Value, PayloadError> {
         let Self { provider, entries } = self;
         let parser = Parser::new(catalog, provider);
-        let payload = match entries.iter().any(|entry| !entry.found.is_empty()) {
-            true => {
-                let (mode, options) = (Mode::Native, catalog.config.payload);
-                let request = PayloadRequest { catalog, profile, provider, mode, options };
-                Some(payload(request)?)
-            }
-            false => None,
+        let payload = if entries.iter().any(|entry| !entry.found.is_empty()) {
+            let mode = Mode::Native;
+            let options = catalog.config.payload;
+            let request = PayloadRequest { catalog, profile, provider, mode, options };
+            Some(payload(request)?)
+        } else {
+            None
         };
         let tool_result = |entry: EntryWithResult<'_>| {
             let tool_result = match (entry.envelope, entry.error) {

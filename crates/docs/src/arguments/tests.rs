@@ -217,7 +217,8 @@ fn long_chains_of_references_are_folded() {
 
 #[test]
 fn types_stay_within_the_budget() {
-    let (mut properties, mut definitions) = (serde_json::Map::new(), serde_json::Map::new());
+    let mut properties = serde_json::Map::new();
+    let mut definitions = serde_json::Map::new();
     for n in 0..100 {
         let itself = json!({ "$ref": format!("#/$defs/T{n}") });
         properties.insert(format!("p{n}"), itself.clone());

@@ -1,14 +1,13 @@
-//! The arguments of a tool as help lists them, required ones first, and its usage on one line.
+//! The arguments of a tool as help lists them, required ones first.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::brief;
+use super::brief::brief;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::schema::words::{Style, Words};
 use toolcrib_definition::schema::{Kind, Property, SchemaView};
-use toolcrib_definition::tokens::estimate;
 
 /// Descriptions of arguments, in a few words.
 const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
@@ -88,9 +87,9 @@ impl<'a> Argument<'a> {
     /// Its allowed values, where they are listed; for an array, the values of its elements.
     fn values(&self) -> Vec<&'a Value> {
         let own = values(&self.view);
-        match self.view.items().filter(|_| own.is_empty()) {
-            Some(items) => values(&self.view.at(items)),
-            None => own,
+        match self.view.items() {
+            Some(items) if own.is_empty() => values(&self.view.at(items)),
+            _ => own,
         }
     }
 
@@ -220,14 +219,14 @@ fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
 /// The fields of the object that a value is, or that its elements are.
 fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let own = fields(view);
-    match view.items().filter(|_| own.is_empty()) {
-        Some(items) => fields(&view.at(items)),
-        None => own,
+    match view.items() {
+        Some(items) if own.is_empty() => fields(&view.at(items)),
+        _ => own,
     }
 }
 
 /// The fields of an object, required ones first, then those of its alternatives.
-fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let mut fields = view.properties();
     let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
     for _ in 0..MAX_LISTED_VARIANTS {
@@ -243,179 +242,17 @@ fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     fields
 }
 
-/// Most fields of a result that are named, and of an object in it; and most bytes of the whole.
-const MAX_RESULT_FIELDS: usize = 8;
-const MAX_RESULT: usize = 160;
-
-/// The names of the fields of a result: `{total, items: [{id, name}]}`. `None` where the schema names no fields, or has more
-/// in `most` bytes than a few names.
-fn result(tool: &Tool, most: usize) -> Option<String> {
-    let schema = tool.definition.result_schema.as_ref()?.value();
-    let view = SchemaView::of(schema, schema);
-    let forms = [2, 1].into_iter().map(|levels| shape(&view, levels));
-    forms.into_iter().find(|form| form.contains('{') && form.len() <= most)
-}
-
-/// A value by the names of its fields, so many levels deep; empty without fields.
-fn shape(view: &SchemaView<'_>, levels: usize) -> String {
-    let own = fields(view);
-    if own.is_empty() {
-        let items = view.items().filter(|_| levels > 0).map(|items| shape(&view.at(items), levels));
-        return items.filter(|form| !form.is_empty()).map(|form| format!("[{form}]")).unwrap_or_default();
-    }
-    if levels == 0 {
-        return String::new();
-    }
-    let named = |field: &Property<'_>| match shape(&view.at(field.schema), levels - 1) {
-        form if form.is_empty() => signed_name(field.name),
-        form => format!("{}: {form}", signed_name(field.name)),
-    };
-    let mut named: Vec<String> = own.iter().take(MAX_RESULT_FIELDS).map(named).collect();
-    named.extend((own.len() > MAX_RESULT_FIELDS).then(|| "…".to_string()));
-    format!("{{{}}}", named.join(", "))
-}
-
-/// The result in short: the names of its fields, else the beginning of what is said of it.
-pub(super) fn returns(tool: &Tool) -> Option<String> {
-    let said = || tool.returns.as_deref().map(|text| brief(text, MAX_RESULT));
-    result(tool, MAX_RESULT).or_else(said).filter(|text| !text.is_empty())
-}
-
-// The usage of a tool on one line: as help has it, `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`, and
-// as a search gives it in place of the op, `onto.task.update(task_id, state_key?: todo|doing|done)`.
-
-/// Longest list of values on the line, in bytes.
-const MAX_LINE_VALUES: usize = 40;
-/// Most o200k tokens of a signature, and of one with the types of optional arguments.
-const MAX_SIGNATURE: usize = 90;
-const MAX_TYPED: usize = 45;
-/// Most bytes of the result in a signature.
-const MAX_SIGNED_RESULT: usize = 80;
-
-/// Form of the optional arguments on the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OptionalStyle {
-    /// Their names and types.
-    Typed,
-    /// Their names.
-    Named,
-    /// The names of this many, and the number of the others.
-    First(usize),
-    /// Their number; and only the names of the required ones.
-    Bare,
-}
-
-/// The usage of a tool.
-pub fn usage(tool: &Tool) -> String {
-    line(&tool.op, &arguments(tool), OptionalStyle::Typed)
-}
-
-/// The usage of an op as help has it.
-pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
-    let mut line = op.to_string();
-    let mut told = 0;
-    let most = match optional {
-        OptionalStyle::First(most) => most,
-        OptionalStyle::Bare => 0,
-        OptionalStyle::Typed | OptionalStyle::Named => usize::MAX,
-    };
-    for argument in arguments {
-        let name = clean_line(argument.name);
-        if argument.required && optional == OptionalStyle::Bare {
-            line.push_str(&format!(" {name}"));
-            continue;
-        }
-        if argument.required {
-            line.push_str(&format!(" {name}=<{}>", value_on_line(argument)));
-            continue;
-        }
-        told += 1;
-        match optional {
-            OptionalStyle::Typed => line.push_str(&format!(" [{name}=<{}>]", value_on_line(argument))),
-            _ if told <= most => line.push_str(&format!(" [{name}]")),
-            _ => {}
-        }
-    }
-    if told > most {
-        line.push_str(&format!(" [{} more]", told - most));
-    }
-    line
-}
-
-/// The usage of a tool in short, which is enough to call it: all required arguments with fields and values, and as much of
-/// the optional ones as there is room for; then the fields of the result. A string has no type, and `?` is behind an optional name. `None` where there is
-/// too little room, and where the arguments depend on each other or are not known.
-pub fn signature(tool: &Tool) -> Option<String> {
-    let schema = tool.parameters.schema();
-    if !tool.parameters.is_checked() || !SchemaView::of(schema, schema).variants.is_empty() {
-        return None;
-    }
-    let arguments = arguments(tool);
-    let styles =
-        [OptionalStyle::Typed, OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0)];
-    let most = |optional| if optional == OptionalStyle::Typed { MAX_TYPED } else { MAX_SIGNATURE };
-    let lines = styles.into_iter().map(|optional| (signed(&tool.op, &arguments, optional), most(optional)));
-    let (line, _) = lines.into_iter().find(|(line, most)| estimate(line) <= *most)?;
-    let with_result = result(tool, MAX_SIGNED_RESULT).map(|result| format!("{line} -> {result}"));
-    Some(with_result.filter(|line| estimate(line) <= MAX_SIGNATURE).unwrap_or(line))
-}
-
 /// The names of all arguments of a tool.
 pub fn argument_names(tool: &Tool) -> Vec<&str> {
     arguments(tool).into_iter().map(|argument| argument.name).collect()
 }
 
-fn signed(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
-    let required = arguments.iter().filter(|argument| argument.required).count();
-    let most = if let OptionalStyle::First(most) = optional { required + most } else { usize::MAX };
-    let mut told: Vec<String> = Vec::new();
-    for argument in arguments.iter().take(most) {
-        let name = signed_name(argument.name);
-        let is_typed = argument.required || optional == OptionalStyle::Typed;
-        let value = is_typed.then(|| signed_value(argument)).filter(|value| value != "string");
-        let mark = if argument.required { "" } else { "?" };
-        told.push(value.map_or_else(|| format!("{name}{mark}"), |value| format!("{name}{mark}: {value}")));
-    }
-    if arguments.len() > most {
-        told.push(format!("{} more?", arguments.len() - most));
-    }
-    format!("{op}({})", told.join(", "))
-}
-
 /// The name of an argument; in quotes where it could be taken for more than a name.
-fn signed_name(name: &str) -> String {
+pub(super) fn signed_name(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.$/@[]".contains(c);
     let cleaned = clean_line(name);
     let is_name = !name.is_empty() && name.chars().all(is_plain) && cleaned == name;
     if is_name { cleaned } else { Value::from(cleaned).to_string() }
-}
-
-/// The value of an argument, with the first values of a long list, and the fields of an object.
-fn signed_value(argument: &Argument<'_>) -> String {
-    let words = argument.words();
-    let (first, left) = argument.first_values(MAX_LINE_VALUES);
-    if !first.is_empty() {
-        let more = if left > 0 { format!("|…{left} more") } else { String::new() };
-        let values = format!("{}{more}", first.join("|"));
-        return if words.ends_with("[]") { format!("({values})[]") } else { values };
-    }
-    match argument.fields().filter(|_| words.contains("object")) {
-        Some(fields) => words.replacen("object", &format!("{{{fields}}}"), 1),
-        None => words,
-    }
-}
-
-/// The value of an argument: its allowed values where they are few and short, else its type.
-fn value_on_line(argument: &Argument<'_>) -> String {
-    let words = argument.words();
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);
-    let values =
-        argument.few_values().map(|values| values.into_iter().map(plain).collect::<Vec<_>>().join("|"));
-    match values.filter(|values| values.len() <= MAX_LINE_VALUES) {
-        Some(values) if words.ends_with("[]") => format!("({values})[]"),
-        Some(values) => values,
-        None => words,
-    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::arguments::{Argument, OptionalStyle, arguments, line, returns};
-use super::{brief, call, called, conditions, fill_in};
+use super::arguments::{Argument, arguments};
+use super::brief::brief;
+use super::call::{call, called, conditions, fill_in};
+use super::returns::returns;
+use super::usage::{OptionalStyle, line};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::tokens::estimate;

@@ -9,7 +9,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::{break_marker, code, fence, is_of_a_website, is_web};
+use super::code::{code, fence};
+use super::links::{is_of_a_website, is_web};
+use super::markers::break_marker;
 use toolcrib_definition::{clean_text, hidden_characters};
 
 const MAX_READINGS: usize = 9;
@@ -231,7 +233,8 @@ impl<'a> Reading<'a> {
             return self.delete(self.with_indent(range.start)..end);
         }
         let apart = self.open.is_empty();
-        let (before, after) = (self.text[..range.start].trim_end_matches(' '), &self.text[end..]);
+        let before = self.text[..range.start].trim_end_matches(' ');
+        let after = &self.text[end..];
         let above = if apart && !before.is_empty() && !before.ends_with("\n\n") { "\n" } else { "" };
         let below = if apart && !after.is_empty() && !after.starts_with("\n\n") { "\n" } else { "" };
         self.edits.push((self.with_indent(range.start)..content.start, format!("{above}**")));

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
+use super::markers::break_marker;
 use super::*;
 
 fn inlined(text: &str, expect: &str) {

@@ -3,19 +3,32 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::estimate::{AutoMode, TaskEstimate, auto_mode, searches_itself};
-use super::{Options, with_modes};
-use crate::{self as provider, Payload, PayloadError, PayloadRequest, Provider};
-use toolcrib_catalog::config::{self, Deferred, Mode};
+use super::auto::{AutoMode, auto_mode};
+use super::context::{FOLDER, entry_in_context, in_context};
+use super::estimate::{TaskEstimate, searches_itself};
+use crate::payload::error::PayloadError;
+use crate::payload::request::PayloadRequest;
+use crate::payload::{Payload, payload_of_any_size};
+use toolcrib_catalog::config::{self, Deferred, Mode, Provider};
 use toolcrib_catalog::{Catalog, Profile, ProfileTool};
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::tokens::Counter;
 use toolcrib_docs::{PromptSection, TemplateError, Templates};
 
-/// The folder of docs that sections of a prompt name.
-pub(super) const FOLDER: &str = "tools";
+/// Options of the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// The profile; `None` for the whole catalog and all of its profiles.
+    pub profile: Option<&'a str>,
+    /// The mode; `None` for all.
+    pub mode: Option<Mode>,
+    /// Settings of payloads.
+    pub payload: config::Payload,
+    /// Most tokens that a mode may bind.
+    pub budget: Option<usize>,
+}
 
 /// The catalog and options, and the counts so far.
 pub struct Meter<'a> {
@@ -40,6 +53,15 @@ pub struct Counted {
     pub(super) limit: Option<usize>,
 }
 
+/// The same tools with other modes.
+pub(super) fn with_modes<'a>(
+    profile: &Profile<'a>,
+    mode: impl Fn(&ProfileTool<'a>) -> DescriptionMode,
+) -> Profile<'a> {
+    let tools = profile.tools.iter().map(|entry| ProfileTool { mode: mode(entry), ..*entry }).collect();
+    Profile { tools, ..*profile }
+}
+
 pub(super) fn is_deferred(entry: &ProfileTool<'_>) -> bool {
     entry.mode == DescriptionMode::Deferred
 }
@@ -53,7 +75,7 @@ impl<'a> Meter<'a> {
     /// Tokens of a request with this mode.
     pub fn count(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<Counted, PayloadError> {
         let request = self.request(profile, mode);
-        let payload = provider::payload_of_any_size(request)?;
+        let payload = payload_of_any_size(request)?;
         let limit = match payload.check_count(&request) {
             Err(PayloadError::TooMany { limit, .. }) => Some(limit),
             _ => None,
@@ -77,7 +99,7 @@ impl<'a> Meter<'a> {
     /// Tokens in the context of a request with this mode.
     pub fn bound(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<usize, PayloadError> {
         let request = self.request(profile, mode);
-        let payload = provider::payload_of_any_size(request)?;
+        let payload = payload_of_any_size(request)?;
         if payload.functions.is_empty() {
             return Ok(0);
         }
@@ -155,7 +177,7 @@ impl<'a> Meter<'a> {
     ) -> bool {
         let provider = self.options.payload.provider;
         let request = PayloadRequest { options, ..self.request(profile, mode) };
-        let Ok(payload) = provider::payload_of_any_size(request) else { return false };
+        let Ok(payload) = payload_of_any_size(request) else { return false };
         for function in payload.functions.iter().filter(|function| !function.ours) {
             let count = match entry_in_context(payload.entry(provider, function)) {
                 Some(entry) => self.counter.count(&entry.to_string()),
@@ -175,42 +197,6 @@ impl<'a> Meter<'a> {
         let options = self.options.payload;
         PayloadRequest { catalog: self.catalog, profile, provider: options.provider, mode, options }
     }
-}
-
-/// The body without the parts that the provider keeps out of the context until they are searched for. Anthropic shows
-/// nothing of a deferred tool, Gemini Interactions its name and short description, and OpenAI the name and
-/// description of a namespace (docs/reference/formats.md). A client of MCP passes on the name, the description and the schema.
-pub(super) fn in_context(mut body: Value) -> Value {
-    if let Some(Value::Array(tools)) = body.get_mut("tools") {
-        *tools = std::mem::take(tools).into_iter().filter_map(entry_in_context).collect();
-    }
-    body
-}
-
-/// The part of an entry that is in the context, if any.
-fn entry_in_context(mut entry: Value) -> Option<Value> {
-    if let Some(Value::Object(schema)) = entry.get_mut("inputSchema") {
-        schema.shift_remove("$schema");
-        let is_passed_on = |key: &str| matches!(key, "name" | "description" | "inputSchema");
-        entry.as_object_mut()?.retain(|key, _| is_passed_on(key));
-        return Some(entry);
-    }
-    if let Some(Value::Array(tools)) = entry.get_mut("tools") {
-        *tools = std::mem::take(tools).into_iter().filter(|tool| !is_deferred_entry(tool)).collect();
-        if let (true, Some(namespace)) = (tools.is_empty(), entry.as_object_mut()) {
-            namespace.shift_remove("tools");
-        }
-        return Some(entry);
-    }
-    match (is_deferred_entry(&entry), entry.get("short_description")) {
-        (false, _) => Some(entry),
-        (true, None) => None,
-        (true, Some(short)) => Some(json!({"name": entry["name"], "short_description": short})),
-    }
-}
-
-fn is_deferred_entry(entry: &Value) -> bool {
-    entry.get("defer_loading") == Some(&Value::Bool(true))
 }
 
 /// Components of a body. Parts are counted one by one; the remainder is the wrapping.
@@ -277,24 +263,9 @@ fn unquoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
 
-    #[test]
-    fn deferred_definitions_stay_out_of_the_context() {
-        let check = |body: Value, expect: Value| assert_eq!(in_context(body), expect);
-        let plain = json!({"name": "a", "description": "A", "input_schema": {"type": "object"}});
-        let anthropic = json!({"name": "b", "description": "B", "defer_loading": true});
-        check(json!({"tools": [plain, anthropic]}), json!({"tools": [plain]}));
-        let interactions = json!({"type": "function", "name": "b", "description": "Long.", "short_description": "B",
-            "parameters": {}, "defer_loading": true});
-        check(json!({"tools": [interactions]}), json!({"tools": [{"name": "b", "short_description": "B"}]}));
-        let namespace =
-            json!({"type": "namespace", "name": "n", "description": "N: b", "tools": [anthropic]});
-        check(
-            json!({"tools": [{"type": "tool_search"}, namespace]}),
-            json!({"tools": [{"type": "tool_search"}, {"type": "namespace", "name": "n", "description": "N: b"}]}),
-        );
-    }
+    use super::*;
 
     #[test]
     fn parts_are_what_models_read_and_a_property_called_name_is_schema() {

@@ -1,73 +1,38 @@
 //! Schema views: the schema that a provider takes, derived from the canonical schema, which stays as it is.
 //!
-//! 1. [`refs`] copies it as JSON Schema 2020-12 without hidden characters: all references lead to its own definitions, and
-//!    only needed definitions remain.
+//! 1. [`dialect`] copies it as JSON Schema 2020-12 without hidden characters: all references lead to its own definitions
+//!    ([`refs`]), and only needed definitions remain.
 //! 2. [`property_names`] renames properties whose names are refused, and takes that back in calls.
 //! 3. [`strip`] keeps only the structure, where that is requested.
 //! 4. [`refs`] replaces references: all of them, or the one at the root, and [`root`] makes the root one object.
 //! 5. [`restrict_keywords`] keeps the keywords that the format knows, and puts lost limits in words.
 //! 6. [`strict`] makes a strict schema, within the limits of the provider.
 //! 7. [`to_objects`] writes bare `true` and `false` as objects: some clients refuse bare ones.
+//!
+//! What a step cannot express, [`loosened`] records.
 
+mod defs;
+mod dialect;
+mod loosened;
+mod merge;
 mod property_names;
 mod refs;
 mod restrict_keywords;
 mod root;
+mod rules;
 mod strict;
+mod types;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use defs::prune;
+use dialect::{clean_texts, to_2020_12};
+use loosened::{Loosened, guard_references};
+use toolcrib_definition::schema::walk::{below_mut, each_mut, is_annotation};
 
 pub(super) use property_names::Renaming;
-use refs::Dialect;
+pub(super) use rules::{Keys, Root, SchemaRules, Strict};
 pub(super) use strict::StrictBudget;
-
-use toolcrib_definition::schema::walk::{below_mut, draft, each_mut, is_annotation};
-
-/// Rules of a format for schemas (docs/reference/formats.md).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SchemaRules {
-    /// Whether references are unknown, and are replaced by their targets.
-    pub(super) inline: bool,
-    /// Rule of the root.
-    pub(super) root: Root,
-    /// The keywords known below the root, any when empty; other limits go into the description.
-    pub(super) keywords: &'static [&'static str],
-    /// Rule of the names of properties.
-    pub(super) keys: Keys,
-    /// Whether an object without properties is refused, so that a tool without arguments has no schema.
-    pub(super) omit_empty: bool,
-    /// The strict subset of the provider.
-    pub(super) strict: Option<Strict>,
-}
-
-/// Rule of the root of a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
-    /// An object, with any keyword.
-    Object,
-    /// An object that has `properties`; no `oneOf`, `anyOf`, `allOf`, `enum`, `const` or `not`.
-    Properties,
-    /// `type`, `properties` and `required`, and nothing else.
-    Bare,
-}
-
-/// Rule of the names of properties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keys {
-    /// Any.
-    Any,
-    /// `^[a-zA-Z0-9_.-]{1,64}$`.
-    Portable,
-}
-
-/// A subset of JSON Schema that a provider can enforce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strict {
-    /// OpenAI's: every property required, optional ones nullable (docs/reference/formats.md, Strict schemas).
-    OpenAi,
-    /// Anthropic's (docs/reference/formats.md, Anthropic Messages).
-    Anthropic,
-}
 
 /// A schema for a provider.
 #[derive(Debug, Default)]
@@ -113,19 +78,20 @@ pub(super) fn view(
     }
     if view.get("$defs").is_some() {
         // Passes may have left definitions that are not referred to any more.
-        refs::prune(&mut view);
+        prune(&mut view);
     }
     let loosened = loose.into_words();
     if takes_none {
         return Ok(ProviderSchema { loosened, ..ProviderSchema::default() });
     }
     require_properties(&mut view, rules);
-    let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
-        true => {
+    let made = rules.strict.zip(strict).map(|(subset, room)| {
+        if root_is_looser {
             Err("the root has more than this provider takes, and a strict root would mean something else"
                 .into())
+        } else {
+            strict::strict(&view, subset, room)
         }
-        false => strict::strict(&view, subset, room),
     });
     let (strict, not_strict) = match made {
         Some(Ok(made)) => {
@@ -142,15 +108,8 @@ pub(super) fn view(
 /// A copy of a schema with hidden characters removed from its texts, and without bare `true` and `false`.
 pub(super) fn cleaned(schema: &Value) -> Value {
     let mut copy = schema.clone();
-    refs::clean_texts(&mut copy);
+    clean_texts(&mut copy);
     to_objects(&mut copy);
-    copy
-}
-
-/// A copy in 2020-12, with references to its own definitions. `takes_any`: whether any keyword stays, also `x-` ones.
-fn to_2020_12(schema: &Value, takes_any: bool, loose: &mut Loosened) -> Value {
-    let mut copy = refs::gathered(schema, loose);
-    Dialect { draft: draft(schema), takes_any }.convert(&mut copy, loose);
     copy
 }
 
@@ -172,136 +131,14 @@ pub(super) fn below(key: &str) -> Value {
 
 /// Gives the root `properties` where they are required; where an empty object is refused, all arguments go below one.
 fn require_properties(view: &mut Value, rules: &SchemaRules) {
-    let Some(root) = view.as_object_mut().filter(|_| rules.root != Root::Object || rules.omit_empty) else {
+    if rules.root == Root::Object && !rules.omit_empty {
         return;
-    };
+    }
+    let Some(root) = view.as_object_mut() else { return };
     if rules.omit_empty && root.get("properties").is_none_or(|properties| *properties == json!({})) {
         *view = below("args");
     } else {
         root.entry("properties").or_insert_with(|| json!({}));
-    }
-}
-
-// Records parts of a schema that a view cannot express. Loosening a part must never make the whole stricter than the
-// canonical schema. And small questions and passes that views share.
-
-/// Most losses that are listed one by one.
-const TOLD: usize = 8;
-
-/// The loosened parts, in words, each once.
-#[derive(Debug, Default)]
-struct Loosened {
-    said: Vec<String>,
-    times: usize,
-}
-
-impl Loosened {
-    /// Records a loss that people should know.
-    fn record(&mut self, what: impl Into<String>) {
-        self.times += 1;
-        let what = what.into();
-        if self.said.len() < TOLD && !self.said.contains(&what) {
-            self.said.push(what);
-        }
-    }
-
-    /// Records a loss that is not worth a message.
-    fn count(&mut self) {
-        self.times += 1;
-    }
-
-    /// Number of losses so far.
-    fn times(&self) -> usize {
-        self.times
-    }
-
-    /// The messages of all losses.
-    fn into_words(self) -> Vec<String> {
-        self.said
-    }
-}
-
-/// Removes keywords that get stricter when a part of them gets looser: `not` of a looser schema is stricter.
-fn guard(object: &mut Map<String, Value>, loose: &mut Loosened) {
-    for key in ["not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "maxContains"] {
-        if object.shift_remove(key).is_some() {
-            loose.record(format!("`{key}`"));
-        }
-    }
-    one_to_any(object, loose);
-}
-
-/// Treats every reference to a loosened definition as loosened. Returns whether there is a reference.
-fn guard_references(schema: &mut Value, loose: &mut Loosened) -> bool {
-    let Some(object) = schema.as_object_mut().filter(|_| loose.times > 0) else { return false };
-    let mut refers = object.contains_key("$ref");
-    each_mut(object, &mut |child| refers |= guard_references(child, loose));
-    if refers {
-        guard(object, loose);
-    }
-    refers
-}
-
-/// `oneOf` refuses a value that fits a second branch, and looser branches fit more often.
-fn one_to_any(object: &mut Map<String, Value>, loose: &mut Loosened) {
-    let Some(branches) = object.shift_remove("oneOf") else { return };
-    if object.contains_key("anyOf") {
-        loose.record("`oneOf` beside `anyOf`");
-    } else {
-        object.insert("anyOf".into(), branches);
-    }
-}
-
-/// Takes the definitions out of a root.
-fn take_defs(root: &mut Map<String, Value>) -> Map<String, Value> {
-    match root.shift_remove("$defs") {
-        Some(Value::Object(defs)) => defs,
-        _ => Map::new(),
-    }
-}
-
-/// Allows null beside the types and values of a schema.
-fn add_null(object: &mut Map<String, Value>) {
-    match object.get_mut("type") {
-        Some(Value::Array(words)) => words.push("null".into()),
-        Some(word) => *word = Value::Array(vec![word.take(), "null".into()]),
-        None => {}
-    }
-}
-
-/// Lists null beside the values of an enumeration.
-fn list_null(object: &mut Map<String, Value>) {
-    if let Some(Value::Array(values)) = object.get_mut("enum")
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
-    }
-}
-
-/// Whether the `type` of a schema allows values of this type.
-fn allows(object: &Map<String, Value>, word: &str) -> bool {
-    object.get("type").is_none_or(|written| names_type(written, word))
-}
-
-/// Whether a `type` names this word.
-fn names_type(written: &Value, word: &str) -> bool {
-    match written {
-        Value::Array(words) => words.iter().any(|one| one == word),
-        one => one == word,
-    }
-}
-
-/// Number of values within a value, and its depth.
-fn measure(value: &Value) -> (usize, usize) {
-    let inside = |parts: &mut dyn Iterator<Item = &Value>| {
-        parts
-            .map(measure)
-            .fold((1, 0), |(nodes, deepest), (more, depth)| (nodes + more, deepest.max(depth + 1)))
-    };
-    match value {
-        Value::Object(object) => inside(&mut object.values()),
-        Value::Array(list) => inside(&mut list.iter()),
-        _ => (1, 0),
     }
 }
 

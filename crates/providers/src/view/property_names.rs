@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::refs::DEFS;
-use super::{Keys, Loosened, guard, to_2020_12};
+use super::defs::DEFS;
+use super::dialect::to_2020_12;
+use super::loosened::{Loosened, guard};
+use super::rules::Keys;
 use toolcrib_definition::schema::walk::{KeywordKind, each_mut, holds, in_place};
 
 /// The longest name that every provider takes.
@@ -210,9 +212,10 @@ impl<'a> Undoing<'a> {
         let mut seen = HashSet::new();
         let mut applied = Vec::new();
         while let Some(schema) = schemas.pop() {
-            let Some(object) = schema.as_object().filter(|_| seen.insert(std::ptr::from_ref(schema))) else {
+            let Some(object) = schema.as_object() else { continue };
+            if !seen.insert(std::ptr::from_ref(schema)) {
                 continue;
-            };
+            }
             if !self.looks_at(1) {
                 return Vec::new();
             }

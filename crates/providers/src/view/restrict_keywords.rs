@@ -4,9 +4,10 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::refs::{DEFS, Opening};
-use super::root::{any_of as union_of, merge};
-use super::{Loosened, one_to_any, take_defs};
+use super::defs::{DEFS, Opening, take_defs};
+use super::loosened::{Loosened, one_to_any};
+use super::merge::merge;
+use super::root::any_of as union_of;
 use toolcrib_definition::hidden_characters;
 use toolcrib_definition::schema::walk::{KeywordKind, holds, is_annotation, type_of};
 use toolcrib_definition::schema::words::{LIMITS, Style, Words};

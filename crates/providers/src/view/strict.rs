@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::refs::referred_to;
+use super::defs::referred_to;
+use super::loosened::{Loosened, one_to_any};
+use super::merge::merge;
 use super::restrict_keywords::{around, tell_default};
-use super::root::merge;
-use super::{Loosened, Strict, add_null, allows, list_null, names_type, one_to_any};
+use super::rules::Strict;
+use super::types::{add_null, allows, list_null, names_type};
 use toolcrib_definition::finding::pointer_join;
 use toolcrib_definition::schema::walk::{each, type_of};
 
@@ -248,9 +250,12 @@ impl StrictBudget {
     fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
         let mut count = Count::default();
         count.schema(schema, 1);
-        let check = |is: usize, most: usize, what: &str| match is > most {
-            true => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
-            false => Ok(()),
+        let check = |is: usize, most: usize, what: &str| {
+            if is > most {
+                Err(format!("it has {is} {what}, and strict schemas at most {most}"))
+            } else {
+                Ok(())
+            }
         };
         if subset == Strict::OpenAi {
             check(count.properties, MAX_PROPERTIES, "properties")?;

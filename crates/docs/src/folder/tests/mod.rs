@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
+use super::drift::DIFF_LIMIT;
 use super::*;
 
 type Texts<'a> = &'a [(&'a str, &'a str)];
@@ -21,7 +22,8 @@ fn files<'a>(
     key: &str,
     render: &'a (dyn Fn(usize) -> Result<String, Problem> + Send + Sync),
 ) -> Files<'a> {
-    let mut files = Files { key: key.into(), ..Files::new(true) };
+    let mut files = Files::new(true);
+    files.key = key.into();
     for (index, (path, _)) in texts.iter().enumerate() {
         files.push(path.to_string(), move || render(index));
     }
@@ -47,9 +49,10 @@ fn tree(root: &Path) -> BTreeMap<String, String> {
     let entries = walkdir::WalkDir::new(root).min_depth(1).into_iter().map(Result::unwrap);
     let named = entries.map(|entry| {
         let name = entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_string();
-        match entry.file_type().is_dir() {
-            true => (name + "/", String::new()),
-            false => (name, fs::read_to_string(entry.path()).unwrap_or_default()),
+        if entry.file_type().is_dir() {
+            (name + "/", String::new())
+        } else {
+            (name, fs::read_to_string(entry.path()).unwrap_or_default())
         }
     });
     named.filter(|(name, _)| name != MANIFEST).collect()
@@ -193,7 +196,8 @@ fn symbolic_links_are_not_followed() {
     fs::remove_file(root.join("a")).unwrap();
     assert_eq!(code(&root, NEW).0, "Symlink");
     // The root may be a link, but not a broken one.
-    let (link, dangling) = (dir.path().join("link"), dir.path().join("dangling"));
+    let link = dir.path().join("link");
+    let dangling = dir.path().join("dangling");
     symlink(&outside, &link).unwrap();
     assert_eq!(run(&link, &NEW[..1]).unwrap(), report(1, 0, 0, 0));
     symlink("nowhere", &dangling).unwrap();

@@ -24,7 +24,8 @@ fn a_page_that_stays_since_nothing_is_pruned_is_still_ours() {
     run(&root, OLD).unwrap();
     fs::write(root.join("README.md"), "edited\n").unwrap();
     let render = |_: usize| Ok("deep\n".to_string());
-    let some = Files { prune: false, ..files(&OLD[1..2], "", &render) };
+    let mut some = files(&OLD[1..2], "", &render);
+    some.prune = false;
     for _ in 0..2 {
         assert_eq!(sync(&root, &some, &|_| {}).unwrap().kept, ["README.md", "a/list.md"]);
         assert_eq!(owned(&root).unwrap().len(), 3);
@@ -38,9 +39,8 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
         let (_dir, root) = temp();
         run(&root, OLD).unwrap();
         let before = (tree(&root), fs::read(root.join(MANIFEST)).unwrap());
-        let fails = |index: usize| match index == stop {
-            true => Err("it is broken".into()),
-            false => Ok(NEW[index].1.to_string()),
+        let fails = |index: usize| {
+            if index == stop { Err("it is broken".into()) } else { Ok(NEW[index].1.to_string()) }
         };
         let files = files(NEW, "new", &fails);
         let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, "", &files).unwrap_err()];

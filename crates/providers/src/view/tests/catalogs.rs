@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::super::defs::measure;
 use super::super::*;
 use super::laws::{Law, all_rules, compile};
 use super::rules;

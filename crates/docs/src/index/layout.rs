@@ -1,204 +1,11 @@
-//! The index: one line per tool under its category. With many tools, an index of category pages, laid out so that no
-//! page exceeds the configured budget. And `llms.txt`, the same list for readers of a site.
+//! Pages of a large index. Small categories share a page, and no page exceeds the budget.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-use tera::Context;
-
-use super::markdown::{inline, name};
-use super::templates::{TemplateError, Templates};
-use toolcrib_catalog::{Catalog, Profile, ProfileTool, Tool, by_category};
+use super::lines::{CategoryPage, Line, MAX_NAME, Section, joined};
+use crate::markdown::{inline, name};
 use toolcrib_definition::grammar::counted;
-use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clipped, slug};
-
-/// Most characters of a name in an index line, which has several names.
-const MAX_NAME: usize = 60;
-
-/// The laid-out index and its pages.
-#[derive(Debug)]
-pub(super) struct DocIndex {
-    note: String,
-    sections: String,
-    pages: Vec<CategoryPage>,
-}
-
-/// A page below `categories/`.
-#[derive(Debug)]
-pub(super) struct CategoryPage {
-    pub(super) path: String,
-    heading: String,
-    lines: String,
-}
-
-/// A category and the lines of its tools.
-#[derive(Clone)]
-struct Section {
-    path: String,
-    /// The path as markdown.
-    title: String,
-    purpose: String,
-    lines: Vec<Line>,
-}
-
-/// A link to a tool or a page.
-#[derive(Clone, Default)]
-struct Line {
-    /// The link text and the text after the link, both Markdown.
-    label: String,
-    about: String,
-    /// The linked file, in its folder.
-    file: String,
-    is_page: bool,
-    /// In tokens.
-    size: usize,
-    /// The first and last name that it leads to.
-    first: String,
-    last: String,
-    tools: usize,
-    /// The first segment of the categories that it leads to, if all have the same.
-    root: String,
-    /// Titles of the categories that it leads to, as Markdown.
-    names: Vec<String>,
-}
-
-impl Line {
-    fn new(label: String, file: String, about: String) -> Self {
-        let size = estimate(&label) + estimate(&about) + estimate(&file) + 8;
-        Self { label, about, file, size, tools: 1, ..Self::default() }
-    }
-
-    /// The first title that it leads to.
-    fn starts(&self) -> &str {
-        self.names.first().map_or("", String::as_str)
-    }
-
-    /// The last title that it leads to.
-    fn ends(&self) -> &str {
-        self.names.last().map_or("", String::as_str)
-    }
-
-    /// The line on a page below `categories/`, or on the index.
-    fn markdown(&self, on_page: bool) -> String {
-        let up = match (self.is_page, on_page) {
-            (true, false) => "categories/",
-            (false, true) => "../",
-            _ => "",
-        };
-        format!("- **[{}]({up}{})** - {}", self.label, self.file, self.about)
-    }
-}
-
-fn joined(lines: &[Line], on_page: bool) -> String {
-    lines.iter().map(|line| line.markdown(on_page)).collect::<Vec<_>>().join("\n")
-}
-
-impl DocIndex {
-    /// Lays out the index of a profile.
-    pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
-        let sections = sections(catalog, profile);
-        let total = profile.tools.len();
-        let render = &catalog.config.render;
-        if total <= render.index_tools {
-            let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
-            let none =
-                "No tools are documented: no tools are defined, or their definitions could not be read.";
-            let note = if total == 0 { none } else { "" };
-            return Self { note: note.into(), sections: sections.join("\n\n"), pages: Vec::new() };
-        }
-        let mut layout = Layout::new(render.page_tokens.max(200));
-        let entries = layout.lay_out(sections);
-        let note = format!(
-            "{total} tools, listed by category on the pages below; each tool has its own file in this folder."
-        );
-        Self { note, sections: joined(&entries, false), pages: layout.pages }
-    }
-
-    pub(super) fn pages(&self) -> &[CategoryPage] {
-        &self.pages
-    }
-
-    pub(super) fn readme(
-        &self,
-        templates: &Templates,
-        registry_version: &str,
-    ) -> Result<String, TemplateError> {
-        let mut context = Context::new();
-        context.insert("note", &self.note);
-        context.insert("sections", &self.sections);
-        context.insert("registry_version", registry_version);
-        templates.render("docs/index.md", &context)
-    }
-}
-
-impl CategoryPage {
-    pub(super) fn heading(&self) -> &str {
-        &self.heading
-    }
-
-    pub(super) fn render(
-        &self,
-        templates: &Templates,
-        registry_version: &str,
-    ) -> Result<String, TemplateError> {
-        let mut context = Context::new();
-        context.insert("heading", &self.heading);
-        context.insert("lines", &self.lines);
-        context.insert("registry_version", registry_version);
-        templates.render("docs/page.md", &context)
-    }
-}
-
-impl Section {
-    fn markdown(&self, on_page: bool) -> String {
-        format!("### {} Tools\n{}", self.title, joined(&self.lines, on_page))
-    }
-}
-
-/// The categories in alphabetical order. A tool in several categories is listed in its first.
-fn sections(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Section> {
-    let lines: Vec<Line> = profile.tools.par_iter().map(|entry| tool_line(entry.tool)).collect();
-    type Members<'t> = (Vec<&'t Tool>, Vec<Line>);
-    let mut categories: BTreeMap<(String, &str), Members<'_>> = BTreeMap::new();
-    for (entry, line) in profile.tools.iter().zip(lines) {
-        let path = entry.tool.category();
-        let (tools, lines) = categories.entry((path.to_lowercase(), path)).or_default();
-        tools.push(entry.tool);
-        lines.push(line);
-    }
-    let section = |((_, path), (tools, lines)): ((String, &str), Members<'_>)| Section {
-        path: String::from(path),
-        title: title(path),
-        purpose: catalog.purpose(path, &tools),
-        lines,
-    };
-    let categories: Vec<_> = categories.into_iter().collect();
-    categories.into_par_iter().map(section).collect()
-}
-
-fn tool_line(tool: &Tool) -> Line {
-    let mut line = Line::new(name(&tool.name), format!("{}.md", tool.safe_name), inline(&tool.short));
-    line.first.clone_from(&tool.name);
-    line.last.clone_from(&tool.name);
-    line
-}
-
-/// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
-fn title(path: &str) -> String {
-    let segments = path.split('/').map(|segment| clipped(&segment_title(segment), MAX_NAME).into_owned());
-    name(&segments.collect::<Vec<_>>().join(" / "))
-}
-
-/// A segment of a category path as a heading: with a capital, unless it has any.
-pub fn segment_title(segment: &str) -> String {
-    let mut chars = segment.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    let plain = segment.chars().all(|c| c.is_lowercase() || c == ' ');
-    if plain { format!("{first}{}", chars.as_str()) } else { segment.to_string() }
-}
-
-// Pages of a large index. Small categories share a page, and no page exceeds the budget.
 
 /// Fewest tools of a category with its own page: the first of these numbers with which the index fits is used.
 const OWN_PAGE: [usize; 4] = [3, 6, 10, 16];
@@ -212,9 +19,9 @@ const GROUP_LINE: usize = 100;
 const HEADING: usize = 8;
 
 /// The pages of an index, and the lines that lead to them.
-struct Layout {
+pub(super) struct Layout {
     budget: usize,
-    pages: Vec<CategoryPage>,
+    pub(super) pages: Vec<CategoryPage>,
     /// File names of pages, in lower case.
     taken: HashSet<String>,
 }
@@ -227,12 +34,12 @@ struct Pack {
 }
 
 impl Layout {
-    fn new(budget: usize) -> Self {
+    pub(super) fn new(budget: usize) -> Self {
         Self { budget, pages: Vec::new(), taken: HashSet::new() }
     }
 
     /// Lays out all pages, and returns the lines of the index, which fit the budget.
-    fn lay_out(&mut self, sections: Vec<Section>) -> Vec<Line> {
+    pub(super) fn lay_out(&mut self, sections: Vec<Section>) -> Vec<Line> {
         let lines = |own: usize| sections.iter().filter(|section| section.lines.len() >= own).count() * LINE;
         let mut entries = Vec::new();
         for own in OWN_PAGE {
@@ -262,7 +69,8 @@ impl Layout {
         }
         // A root with several categories shares pages with no other root.
         let family = |path: &str| Some(root(path)).filter(|root| counts[root] > 1);
-        let (mut entries, mut pack) = (Vec::new(), Pack::default());
+        let mut entries = Vec::new();
+        let mut pack = Pack::default();
         for section in sections {
             let size = size(&section.lines);
             if pack.sections.last().is_some_and(|last| family(&last.path) != family(&section.path)) {
@@ -294,16 +102,12 @@ impl Layout {
         let mut entries = Vec::new();
         for chunk in chunks {
             let (first, last) = ends(&chunk);
-            let (label, stem, about) = match is_one {
-                true => (title.clone(), path.clone(), inline(&purpose)),
-                false => {
-                    let range = format!(
-                        "{} to {}",
-                        name(&clipped(&first, MAX_NAME)),
-                        name(&clipped(&last, MAX_NAME))
-                    );
-                    (format!("{title}: {range}"), format!("{path} {first}"), String::new())
-                }
+            let (label, stem, about) = if is_one {
+                (title.clone(), path.clone(), inline(&purpose))
+            } else {
+                let range =
+                    format!("{} to {}", name(&clipped(&first, MAX_NAME)), name(&clipped(&last, MAX_NAME)));
+                (format!("{title}: {range}"), format!("{path} {first}"), String::new())
             };
             let tools = chunk.len();
             let about = if about.is_empty() {
@@ -325,7 +129,8 @@ impl Layout {
             return sections.pop().map(|section| self.own_pages(section)).unwrap_or_default();
         }
         let titles: Vec<String> = sections.iter().map(|section| section.title.clone()).collect();
-        let (from, to) = (titles[0].clone(), titles[titles.len() - 1].clone());
+        let from = titles[0].clone();
+        let to = titles[titles.len() - 1].clone();
         let shared = shared(&from, &to);
         let names: Vec<String> = titles.iter().map(|title| below(title, shared).to_string()).collect();
         let label = range(&from, &to);
@@ -499,61 +304,4 @@ fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
         }
     }
     chunks
-}
-
-// `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all pages in one file.
-
-/// The layout of both files. Tools are positions in [`Catalog::tools`].
-#[derive(Debug)]
-pub struct Llms {
-    head: String,
-    /// The tools below the title of each category.
-    categories: Vec<(String, Vec<usize>)>,
-    tools: Vec<usize>,
-}
-
-impl Llms {
-    /// Lays out a profile.
-    pub fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
-        let place = |entry: &ProfileTool<'_>| catalog.position(&entry.tool.name);
-        let tools: Vec<usize> = profile.tools.iter().filter_map(place).collect();
-        let categories = by_category(tools.iter().map(|&index| (&*catalog.tools[index], index)));
-        let categories = categories
-            .into_iter()
-            .map(|(category, tools)| (inline(&category.as_str().replace('/', " / ")), tools.to_vec()))
-            .collect();
-        let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
-        let count = tools.len();
-        let summary = profile
-            .description
-            .map(inline)
-            .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(count, "tool")));
-        let head = format!(
-            "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
-             [tools/README.md](tools/README.md). Registry version: {}.\n",
-            inline(&title),
-            catalog.version
-        );
-        Self { head, categories, tools }
-    }
-
-    /// `llms.txt`: a link and a line for each tool, below its category.
-    pub fn brief(&self, catalog: &Catalog) -> String {
-        let mut out = self.head.clone();
-        for (title, tools) in &self.categories {
-            out += &format!("\n## {title}\n\n");
-            for tool in tools.iter().filter_map(|&index| catalog.tools.get(index)) {
-                let (name, short) = (name(&tool.name), inline(&tool.short));
-                out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
-            }
-        }
-        out
-    }
-
-    /// `llms-full.txt`: the pages of all tools; `doc` makes the page of the tool at a position.
-    pub fn full(&self, doc: impl Fn(usize) -> Option<String>) -> String {
-        let docs = self.tools.iter().filter_map(|&index| doc(index));
-        let docs = docs.map(|doc| format!("\n---\n\n{}\n", doc.trim_end()));
-        std::iter::once(self.head.clone()).chain(docs).collect()
-    }
 }

@@ -6,6 +6,7 @@ mod laws;
 use serde_json::{Map, Value, json};
 
 use super::super::Provider;
+use super::defs::measure;
 use super::*;
 
 const ANY: SchemaRules = SchemaRules {
@@ -19,7 +20,7 @@ const ANY: SchemaRules = SchemaRules {
 const PROPERTIES: SchemaRules = SchemaRules { root: Root::Properties, ..ANY };
 
 pub(super) fn rules(provider: Provider) -> &'static SchemaRules {
-    &crate::format_of(provider).schema
+    &crate::provider::format_of(provider).schema
 }
 
 /// The view of property `a` of an object with only that property.

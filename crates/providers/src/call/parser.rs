@@ -1,0 +1,479 @@
+//! Parses the body of a response into entries: the tool, the arguments, and whether they are valid.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::entry::{CallEntry, CallError, CallErrorCode, ValidCall};
+use crate::format::{Format, RawCall, Stub, take_list};
+use crate::payload::functions::{stub_key, written_schema};
+use crate::payload::names::FormatNames;
+use crate::provider::format_of;
+use crate::view::{Renaming, Strict};
+use toolcrib_catalog::arguments::{
+    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float, respelled,
+};
+use toolcrib_catalog::config::Provider;
+use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::finding::{Violation, nearest, well_formed};
+use toolcrib_search::model::ChatModel;
+
+/// The error of a response that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The response is no JSON; cut short, for example.
+    #[error("expected the body of a response of {}, which is JSON: {reason}", provider.as_str())]
+    NotJson {
+        /// The provider that was asked for.
+        provider: Provider,
+        /// The reader's error, with its place.
+        reason: String,
+    },
+    /// The response is an error of the provider.
+    #[error("{} answered with an error: {message}", provider.as_str())]
+    Refused {
+        /// The provider.
+        provider: Provider,
+        /// Its message.
+        message: String,
+    },
+    /// The response is JSON of another shape.
+    #[error("expected a response of {}: {expected}{}", provider.as_str(), other_provider(looks_like))]
+    Shape {
+        /// The provider that was asked for.
+        provider: Provider,
+        /// The shape that was expected.
+        expected: &'static str,
+        /// Providers with responses of this shape.
+        looks_like: Vec<Provider>,
+    },
+}
+
+fn other_provider(looks_like: &[Provider]) -> String {
+    let words: Vec<&str> = looks_like.iter().map(|provider| provider.as_str()).collect();
+    if words.is_empty() { String::new() } else { format!("; this looks like {}", words.join(" or ")) }
+}
+
+/// Unknown names of one response for which near names are searched: the search is slow, and more names are no slips.
+const MAX_COMPARED: usize = 32;
+/// The name of a wrapper that packs several calls into one, and the form that providers without dots give it.
+const PARALLEL: [&str; 2] = ["multi_tool_use.parallel", "multi_tool_use_parallel"];
+/// Characters of a provider's error that a message repeats.
+const MAX_REFUSAL: usize = 300;
+/// The help path for a call without a tool.
+const ROOT: &str = "root";
+
+/// A reader of one provider's responses. Made once for a catalog; has no locks and can be shared between threads.
+///
+/// ```no_run
+/// # use toolcrib::{catalog, config, provider::{Provider, call::Parser}};
+/// let checked = catalog::open(config::read("tools.json".as_ref()));
+/// let parser = Parser::new(&checked.catalog, Provider::OpenAi);
+/// let entries = parser.parse(r#"{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}"#)?;
+/// assert!(entries.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Parser<'a> {
+    provider: Provider,
+    format: &'static Format,
+    catalog: &'a Catalog,
+    format_names: FormatNames<'a>,
+    /// Tools by the names that the provider gets. Tools share a name only if no request can have both.
+    names: HashMap<String, Vec<&'a Tool>>,
+    /// Canonical names of the catalog's tools that may be called.
+    known: HashSet<&'a str>,
+    /// By canonical name: properties with another name on this provider.
+    renamed: HashMap<&'a str, Renaming>,
+}
+
+impl std::fmt::Debug for Parser<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parser").field("provider", &self.provider).field("names", &self.names.len()).finish()
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// A parser for a catalog's tools and our own functions. A tool with the name of a function wins: no request has both.
+    pub fn new(catalog: &'a Catalog, provider: Provider) -> Self {
+        Self::of_tools(catalog, &mut catalog.tools.iter().map(|tool| &**tool), provider)
+    }
+
+    /// A parser for a profile's tools and our own functions; other tools are unknown.
+    pub fn of_profile(catalog: &'a Catalog, profile: &Profile<'a>, provider: Provider) -> Self {
+        Self::of_tools(catalog, &mut profile.tools.iter().map(|entry| entry.tool), provider)
+    }
+
+    fn of_tools(catalog: &'a Catalog, tools: &mut dyn Iterator<Item = &'a Tool>, provider: Provider) -> Self {
+        let format = format_of(provider);
+        let format_names = FormatNames::of(catalog, format.names);
+        let mut names: HashMap<String, Vec<&'a Tool>> = HashMap::with_capacity(catalog.tools.len() + 6);
+        let mut renamed = HashMap::new();
+        let mut known = HashSet::with_capacity(catalog.tools.len());
+        for tool in tools {
+            names.entry(format_names.name(tool)).or_default().push(tool);
+            known.insert(tool.name.as_str());
+            if let Some(renaming) = Renaming::of(written_schema(tool), format.schema.keys) {
+                renamed.insert(tool.name.as_str(), renaming);
+            }
+        }
+        for tool in &functions().tools {
+            names.entry(format_names.name(tool)).or_insert_with(|| vec![tool]);
+        }
+        Self { provider, format, catalog, format_names, names, known, renamed }
+    }
+
+    /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
+    pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
+        let body = body.strip_prefix('\u{feff}').unwrap_or(body);
+        self.parse_exactly(body).or_else(|error| match well_formed(body) {
+            mended if mended != body => self.parse_exactly(&mended).map_err(|_| error),
+            _ => Err(error),
+        })
+    }
+
+    fn parse_exactly(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
+        let mut fast = ArgumentReader::default();
+        match fast.body(body) {
+            Ok(response) => {
+                let entries = self.entries(response, body, &mut fast)?;
+                if !fast.inexact {
+                    return Ok(entries);
+                }
+                let mut exact = ArgumentReader::exact(body);
+                match exact.body(body) {
+                    Ok(response) => self.entries(response, body, &mut exact),
+                    Err(_) => Ok(entries),
+                }
+            }
+            Err(error) => {
+                // A number too large for a float is valid JSON.
+                let mut exact = ArgumentReader::exact(body);
+                let reason = |_| ParseError::NotJson { provider: self.provider, reason: error.to_string() };
+                let response = exact.body(body).map_err(reason)?;
+                self.entries(response, body, &mut exact)
+            }
+        }
+    }
+
+    /// An entry with the same call and new arguments, checked like the first time.
+    pub fn rebuild(&self, entry: CallEntry<'a>, arguments: &str) -> CallEntry<'a> {
+        let Some(tool) = entry.tool else { return entry };
+        let mut fast = ArgumentReader::default();
+        let (mut outcome, mut repaired) = self.outcome(tool, Some(arguments.into()), &mut fast);
+        if fast.inexact {
+            let mut exact = ArgumentReader::exact(arguments);
+            (outcome, repaired) = self.outcome(tool, Some(arguments.into()), &mut exact);
+        }
+        CallEntry { outcome, repaired, ..entry }
+    }
+
+    /// Asks a model once to repair a call that cannot be read or is invalid. Unchanged are valid calls and calls of tools that
+    /// are unknown or cannot be called. A call that the model could not repair has the outcome in [`CallError::repair`].
+    pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
+        let Err(error) = &entry.outcome else { return entry };
+        let Some(question) = question(&entry, error) else { return entry };
+        let unrepaired = |entry: CallEntry<'a>, what: String| match entry.outcome {
+            Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
+            Ok(_) => entry,
+        };
+        let answer = match question.ask(|instructions, question| model.answer(instructions, question)) {
+            Ok(answer) => answer,
+            Err(reason) => return unrepaired(entry, reason),
+        };
+        let corrected = self.rebuild(entry.clone(), &answer);
+        match &corrected.outcome {
+            Ok(_) => {
+                let mut repaired = vec![Repair { pointer: String::new(), repair: RepairKind::Model }];
+                repaired.extend(corrected.repaired);
+                CallEntry { repaired, outcome: corrected.outcome, ..entry }
+            }
+            Err(error) => {
+                let what = format!("the model's answer does not fit either: {}", error.message);
+                unrepaired(entry, what)
+            }
+        }
+    }
+
+    /// The name of a tool on this provider, by its canonical name. An unknown name stays.
+    pub fn emitted<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.catalog.named(name).or_else(|| functions().named(name)) {
+            Some(tool) => self.format_names.name(tool).into(),
+            None => name.into(),
+        }
+    }
+
+    fn entries(
+        &self,
+        response: Value,
+        body: &str,
+        reading: &mut ArgumentReader,
+    ) -> Result<Vec<CallEntry<'a>>, ParseError> {
+        // Ids of JSON-RPC may be numbers too.
+        reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
+        let refusal = refusal(&response);
+        let calls = (self.format.calls)(response).map_err(|expected| {
+            if let Some(message) = refusal {
+                return ParseError::Refused { provider: self.provider, message };
+            }
+            let looks_like = |other: &Provider| {
+                serde_json::from_str(body).is_ok_and(|response| (format_of(*other).calls)(response).is_ok())
+            };
+            let looks_like = Provider::ALL.iter().copied().filter(looks_like).collect();
+            ParseError::Shape { provider: self.provider, expected, looks_like }
+        })?;
+        let mut unknown = 0;
+        let calls: Vec<RawCall> = calls.into_iter().flat_map(|call| self.unpacked(call, reading)).collect();
+        Ok(calls.into_iter().map(|call| self.entry(call, reading, &mut unknown)).collect())
+    }
+
+    /// The calls that OpenAI's models pack into their internal wrapper; they share its id. Any other call is itself.
+    fn unpacked(&self, mut call: RawCall, reading: &mut ArgumentReader) -> Vec<RawCall> {
+        let name = call.name.as_deref().map(bare).filter(|name| PARALLEL.contains(name));
+        if call.malformed.is_some() || name.is_none_or(|name| self.names.contains_key(name)) {
+            return vec![call];
+        }
+        let arguments = match &call.arguments {
+            Some(Value::String(text)) => reading.encoded_arguments(text, &mut Vec::new()).ok(),
+            other => other.clone(),
+        };
+        let uses = arguments.and_then(|mut arguments| take_list(arguments.as_object_mut()?, "tool_uses"));
+        let Some(uses) = uses.filter(|uses| !uses.is_empty()) else {
+            call.malformed = Some(format!("`{}` has no `tool_uses`; call each tool by itself", PARALLEL[0]));
+            return vec![call];
+        };
+        let one = |part: Value| {
+            let read = match part {
+                Value::Object(mut part) => RawCall::of(&mut part, "id", "recipient_name", "parameters"),
+                other => RawCall {
+                    malformed: Some("the call is not an object".into()),
+                    arguments: Some(other),
+                    ..RawCall::default()
+                },
+            };
+            let [call_id, namespace, signature] =
+                [&call.call_id, &call.namespace, &call.signature].map(Clone::clone);
+            RawCall { call_id, namespace, signature, ..read }
+        };
+        uses.into_iter().map(one).collect()
+    }
+
+    /// The entry of a call. `unknown` counts the calls of a response without a tool.
+    fn entry(&self, call: RawCall, reading: &mut ArgumentReader, unknown: &mut usize) -> CallEntry<'a> {
+        let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
+        let [call_id, namespace, signature, malformed] =
+            [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
+        let name = name.map(|name| reading.text(name));
+        let (tool, name, (outcome, repaired)) = match self.tool(name, unknown) {
+            Ok(tool) if malformed.is_none() => {
+                (Some(tool), Some(tool.name.as_str().into()), self.outcome(tool, arguments, reading))
+            }
+            Ok(tool) => {
+                let error = malformed_call(malformed, &tool.op, given(arguments, reading));
+                (Some(tool), Some(tool.name.as_str().into()), (Err(error), Vec::new()))
+            }
+            Err((name, error)) => {
+                let error = match malformed {
+                    Some(_) => malformed_call(malformed, ROOT, given(arguments, reading)),
+                    None => CallError { given: given(arguments, reading), ..error },
+                };
+                (None, name.map(Cow::Owned), (Err(error), Vec::new()))
+            }
+        };
+        CallEntry { name, call_id, namespace, signature, search, outcome, repaired, tool }
+    }
+
+    /// The tool of a name: the provider's name for it, else any other name of the tool.
+    fn tool(
+        &self,
+        name: Option<String>,
+        unknown_tools: &mut usize,
+    ) -> Result<&'a Tool, (Option<String>, CallError)> {
+        let unknown = |message: String, nearest: Vec<String>| CallError {
+            nearest,
+            ..CallError::new(CallErrorCode::UnknownTool, message, ROOT)
+        };
+        let Some(name) = name else {
+            return Err((None, unknown("the call names no tool".into(), Vec::new())));
+        };
+        let shown = || name.chars().take(80).collect::<String>();
+        let resolved = match self.names.get(&name).or_else(|| self.names.get(bare(&name))).map(Vec::as_slice)
+        {
+            Some([tool]) => return Ok(tool),
+            Some(several) => Resolved::Ambiguous(several.to_vec()),
+            None if *unknown_tools >= MAX_COMPARED => {
+                let error = unknown(format!("there is no tool \"{}\"", shown()), Vec::new());
+                return Err((Some(name), error));
+            }
+            None => self.catalog.resolve(&name),
+        };
+        let error = match resolved {
+            Resolved::Tool(tool) if self.known.contains(tool.name.as_str()) => return Ok(tool),
+            Resolved::Ambiguous(tools)
+                if tools.iter().all(|tool| self.known.contains(tool.name.as_str())) =>
+            {
+                let names = tools.iter().map(|tool| tool.name.clone()).collect();
+                unknown(format!("several tools go by \"{}\"", shown()), names)
+            }
+            _ => match self.respelled(bare(&name)) {
+                Some(tool) => return Ok(tool),
+                None => {
+                    *unknown_tools += 1;
+                    // Only names of this provider: the model can call no other.
+                    let near = nearest(&name, self.names.keys().map(String::as_str));
+                    unknown(format!("there is no tool \"{}\"", shown()), owned(near))
+                }
+            },
+        };
+        Err((Some(name), error))
+    }
+
+    /// The tool of a name that differs in separators alone: most formats take no dots, so that a model writes an op with
+    /// underscores, and a document writes `tool.exec`.
+    fn respelled(&self, name: &str) -> Option<&'a Tool> {
+        let known = self.catalog.respelled(name).filter(|tool| self.known.contains(tool.name.as_str()));
+        known.or_else(|| functions().respelled(name))
+    }
+
+    fn outcome(
+        &self,
+        tool: &'a Tool,
+        arguments: Option<Value>,
+        reading: &mut ArgumentReader,
+    ) -> (Result<ValidCall<'a>, CallError>, Vec<Repair>) {
+        let failed = |code, message: String, wrong: Vec<Violation>, given| {
+            let field_errors = wrong.into_iter().map(FieldError::from).collect();
+            CallError { field_errors, given, ..CallError::new(code, message, &tool.op) }
+        };
+        let mut repaired = Vec::new();
+        let (text, value) = match arguments {
+            Some(Value::String(text)) => match reading.encoded_arguments(&text, &mut repaired) {
+                Ok(value) => (Some(text), value),
+                Err(error) => {
+                    let message = unreadable(&error, &text);
+                    return (Err(failed(CallErrorCode::Parse, message, Vec::new(), text)), repaired);
+                }
+            },
+            other => (None, reading.arguments(other)),
+        };
+        let renamed = self.renamed.get(tool.name.as_str());
+        let to_canonical = |value| canonical(value, tool, self.format, renamed);
+        // In a strict schema that requires every property, only null can leave one out.
+        let requires_nulls =
+            self.format.schema.strict == Some(Strict::OpenAi) && tool.definition.strict == Some(true);
+        let (read, unchecked) = match tool.parameters.callable() {
+            Callable::No(reason) => {
+                let message = format!("`{}` cannot be called, since {reason}", tool.name);
+                let given = text.unwrap_or_else(|| reading.written(&value));
+                return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
+            }
+            Callable::Unchecked(mode) => (Reading { value: to_canonical(value), repaired }, Some(*mode)),
+            Callable::Checked => {
+                let coercion =
+                    Coercion { tool, reader: &mut *reading, to_canonical: &to_canonical, requires_nulls };
+                let read = coercion.check(value, repaired);
+                match respelled(tool, reading, read) {
+                    Ok(read) => (read, None),
+                    Err((read, wrong)) => {
+                        let given = text.unwrap_or_else(|| reading.written(&read.value));
+                        let secrets = self.catalog.secrets();
+                        let schema = tool.parameters.schema();
+                        let wrong: Vec<_> =
+                            wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
+                        let message = summary(&wrong);
+                        return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
+                    }
+                }
+            }
+        };
+        match reading.finished(read.value) {
+            (Value::Object(fields), exact) => {
+                (Ok(ValidCall::new(tool, fields, exact, unchecked)), read.repaired)
+            }
+            (other, _) => {
+                let message = "the arguments are not an object".into();
+                (Err(failed(CallErrorCode::Schema, message, Vec::new(), other.to_string())), read.repaired)
+            }
+        }
+    }
+}
+
+/// Arguments by the canonical schema. The change is no repair: the model wrote what its schema asked for, also below
+/// the key under which a stub asks for arguments.
+fn canonical(mut value: Value, tool: &Tool, format: &Format, renamed: Option<&Renaming>) -> Value {
+    if let Value::Object(fields) = &mut value
+        && format.stub == Stub::Args
+        && fields.len() == 1
+        && let Some(inside @ Value::Object(_)) = fields.get_mut(stub_key(tool))
+    {
+        value = inside.take();
+    }
+    if let Some(renamed) = renamed {
+        renamed.undo(&mut value);
+    }
+    value
+}
+
+/// The question to the model; `None` when it could not help.
+fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<RepairQuestion> {
+    if !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
+        return None;
+    }
+    RepairQuestion::of(entry.tool()?, &error.given, &error.message, &error.field_errors)
+}
+
+/// A provider's error message, in its common forms.
+fn refusal(body: &Value) -> Option<String> {
+    let error = body.get("error").filter(|error| !error.is_null())?;
+    let message = error.get("message").or_else(|| error.get("error")).unwrap_or(error).as_str()?;
+    Some(clean_line(message).chars().take(MAX_REFUSAL).collect())
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_string).collect()
+}
+
+/// A name without the list's name that some models put before it.
+fn bare(name: &str) -> &str {
+    let name = name.trim();
+    let lists = ["functions.", "default_api.", "default_api:"];
+    lists.iter().find_map(|list| name.strip_prefix(list)).unwrap_or(name)
+}
+
+/// The first violation, and the number of the others.
+fn summary(wrong: &[Violation]) -> String {
+    let Some(first) = wrong.first() else { return "the arguments do not fit the schema".into() };
+    // The message names a missing or unknown property already.
+    let (parent, last) = first.pointer.rsplit_once('/').unwrap_or_default();
+    let is_named = !last.is_empty() && first.message.contains(&format!("\"{last}\""));
+    let pointer = if is_named { parent } else { &first.pointer };
+    let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+    let more = if wrong.len() > 1 { format!(", and {} more", wrong.len() - 1) } else { String::new() };
+    format!("the arguments do not fit: {}{place}{more}", first.message)
+}
+
+/// The message for arguments that cannot be read.
+fn unreadable(error: &serde_json::Error, text: &str) -> String {
+    if error.is_eof() {
+        format!(
+            "the arguments are cut off after {} characters; send the whole call again",
+            text.chars().count()
+        )
+    } else {
+        format!("the arguments are not one JSON object: {error}")
+    }
+}
+
+fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> CallError {
+    CallError { given, ..CallError::new(CallErrorCode::Parse, reason.unwrap_or_default(), help_path) }
+}
+
+/// The arguments as the model wrote them.
+fn given(arguments: Option<Value>, reading: &mut ArgumentReader) -> String {
+    match arguments {
+        Some(Value::String(text)) => reading.text(text),
+        Some(value) => reading.written(&value),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,56 @@
+//! The tokens of tools in each request, without toolcrib and with it, on one line.
+
+use serde::Serialize;
+
+use super::auto::auto_mode;
+use super::context::bound;
+use super::text::grouped;
+use crate::payload::request::PayloadRequest;
+use toolcrib_catalog::config::{self, Mode};
+use toolcrib_catalog::{Catalog, UnknownProfile};
+use toolcrib_definition::grammar::counted;
+
+/// The tokens of tools in each request, without toolcrib and with it: the one line that every command prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RequestCost {
+    /// Number of tools.
+    pub tools: usize,
+    /// Tokens of all of them in full.
+    pub full: usize,
+    /// Tokens in the recommended mode, or in the mode `gateway` where that is `full`.
+    pub with_toolcrib: usize,
+    /// The recommended mode, which `auto` stands for.
+    pub mode: Mode,
+}
+
+impl RequestCost {
+    /// Counts the tools of a profile.
+    pub fn of(
+        catalog: &Catalog,
+        profile: Option<&str>,
+        options: config::Payload,
+    ) -> Result<Self, UnknownProfile> {
+        let profile = &catalog.profile(profile)?;
+        let request =
+            PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
+        let mode = if profile.tools.is_empty() { Mode::Full } else { auto_mode(&request).mode };
+        let other = if mode == Mode::Full { Mode::Gateway } else { mode };
+        Ok(Self {
+            tools: profile.tools.len(),
+            full: bound(&request).unwrap_or_default(),
+            with_toolcrib: bound(&PayloadRequest { mode: other, ..request }).unwrap_or_default(),
+            mode,
+        })
+    }
+
+    /// The line.
+    pub fn line(&self) -> String {
+        let (tools, full, with) =
+            (counted(self.tools, "tool"), grouped(self.full), grouped(self.with_toolcrib));
+        let advice = match self.mode {
+            Mode::Full => "leave it as it is".to_string(),
+            mode => format!("the mode {}", mode.as_str()),
+        };
+        format!("{tools}, {full} tokens a request. With toolcrib: {with}. Recommended: {advice}.")
+    }
+}
