@@ -8,6 +8,8 @@ use walkdir::WalkDir;
 
 #[path = "tidy/book.rs"]
 mod book;
+#[path = "tidy/circles.rs"]
+mod circles;
 
 const MAX_LINES: usize = 800;
 

@@ -75,7 +75,7 @@ impl Described {
 /// The values that a type lists: `{'a', 'b'}`, `Literal['a', 'b']`.
 fn values(part: &str) -> Option<&str> {
     let braced = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
-    braced.or_else(|| Some(part.split_once("Literal[")?.1.split(']').next()?))
+    braced.or_else(|| part.split_once("Literal[")?.1.split(']').next())
 }
 
 /// Whether a text is nothing but the name of a type: `Optional[List[str]]`, `list of str`, `:obj:`int` or None`.
