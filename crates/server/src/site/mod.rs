@@ -241,10 +241,8 @@ impl<'a> Site<'a> {
             Address::Search => pages::search(self, "", None),
             Address::Missing => self.not_found("", "there is no page here", &[]),
             Address::SearchIndex => {
-                let body = self.index.search_script(self.catalog).to_string();
-                Ok(Page { content_type: JAVASCRIPT, body })
+                Ok(Page { content_type: JAVASCRIPT, body: self.index.search_script(self.catalog) })
             }
-            Address::SearchModel => Ok(Page { content_type: JAVASCRIPT, body: index::model_script() }),
         }
     }
 
@@ -272,7 +270,6 @@ enum Address {
     Search,
     Missing,
     SearchIndex,
-    SearchModel,
 }
 
 /// The home page.
