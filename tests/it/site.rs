@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 
 use toolcrib::catalog::Checked;
 use toolcrib::render::Templates;
-use toolcrib::search::{Index, IndexEntry, SearchRequest, Verdict};
 use toolcrib::site::{Site, SiteIndex};
 
 use crate::fixture::{self, Tree, run, text, tree};
@@ -28,20 +27,6 @@ const MAX_PAGE: usize = 200_000;
 fn with_site<T>(checked: &Checked, ask: impl FnOnce(&Site<'_>) -> T) -> T {
     let index = SiteIndex::new(&checked.catalog, &checked.catalog.profile(None).unwrap());
     ask(&Site::new(&index, &checked.catalog, &checked.findings, &TEMPLATES))
-}
-
-/// The verdict and the first five tools of the engine, for a query.
-fn engine(checked: &Checked) -> impl Fn(&str) -> (String, Vec<String>) {
-    let entries: Vec<IndexEntry> =
-        checked.catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
-    let index = Index::configured(&entries, &checked.catalog.config.search);
-    let names: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.safe_name.clone()).collect();
-    move |query| {
-        let found = index.find(SearchRequest { query, within: None, limit: 5 });
-        let most = if found.verdict == Verdict::NoMatch { 3 } else { 5 };
-        let hits = found.hits.iter().take(most).map(|hit| names[hit.entry].clone());
-        (found.verdict.as_str().to_string(), hits.collect())
-    }
 }
 
 fn body(site: &Site<'_>, path: &str) -> String {
@@ -294,11 +279,10 @@ fn a_site_is_written_once_and_then_current() {
 /// The tree of a server, as files, and nothing in it of the machine.
 fn is_complete(tree: &Tree) {
     for path in [
-        "index.html", "404.html", "search.html", "search-index.js", "search-model.js", "assets/search.js",
-        "findings.html", "profiles.html", "profiles/core.html", "categories/Issues.html",
-        "tools/get_me.html", "tools/get_me.md", "payloads/get_me.json", "tools/README.md",
-        "tools/registry.json", "registry.json", "llms.txt", "llms-full.txt", "assets/site.css",
-        "assets/site.js", "assets/icon.svg",
+        "index.html", "404.html", "search.html", "search-index.js", "findings.html", "profiles.html",
+        "profiles/core.html", "categories/Issues.html", "tools/get_me.html", "tools/get_me.md",
+        "payloads/get_me.json", "tools/README.md", "tools/registry.json", "registry.json", "llms.txt",
+        "assets/site.css", "assets/site.js", "assets/icon.svg",
     ] {
         assert!(tree.contains_key(path), "{path}");
     }

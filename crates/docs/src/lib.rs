@@ -27,7 +27,7 @@ pub use doc::{Around, Doc, Section};
 pub use documentation::Docs;
 pub use error::RenderError;
 pub use index::segment_title;
-pub use llms::Llms;
+pub use llms::llms_txt;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};

@@ -11,9 +11,8 @@ use toolcrib_catalog::config::{Render, is_within};
 use toolcrib_definition::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 39] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 38] = embedded_files! { "templates":
     "assets/icon.svg",
-    "assets/search.js",
     "assets/site.css",
     "assets/site.js",
     "docs/index.md",

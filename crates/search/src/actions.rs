@@ -18,30 +18,27 @@ pub(super) type Actions = u32;
 const FRAMES: &str = include_str!("words/verbs.txt");
 
 /// Words before the request itself.
-pub(super) const POLITE: &str = "please pls can could would will you i we want wants need like to help me us let's lets hi hello hey \
+const POLITE: &str = "please pls can could would will you i we want wants need like to help me us let's lets hi hello hey \
     just now then so and the a an my am ll ve looking trying try should must gonna wanna how+to know go ahead";
 
 /// Most words between the parts of a frame. An article follows at once: to open a thing is to make one.
 const APART: usize = 6;
 /// Words after "who" in a question about people, not about what somebody did.
-pub(super) const MAY: [&str; 4] = ["can", "may", "has", "have"];
+const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// Words of a request that something is not done; "don" is what "don't" leaves.
-pub(super) const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
+const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
 /// Words that a verb follows which is a thing, or was done by somebody; and words that ask for what a participle says.
-pub(super) const TOLD_AFTER: [&str; 24] = [
+const TOLD_AFTER: [&str; 24] = [
     "the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "this", "these", "those", "in",
     "from", "that", "which", "who", "i", "we", "he", "she", "they", "just",
 ];
-pub(super) const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
+const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
 /// First words of a question, which asks to read whatever verbs it has.
-pub(super) const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
+const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
      how+far";
 
 /// A frame: the word that has to follow, if any, and its actions.
 type Frame = (Option<&'static str>, Actions);
-
-/// The same for a script, with the verb that tools have for the actions.
-type FrameRow = (&'static str, Actions, &'static str);
 
 /// The frames of each verb in all its forms.
 static TABLE: LazyLock<HashMap<String, Vec<Frame>>> = LazyLock::new(|| {
@@ -70,18 +67,6 @@ static TABLE: LazyLock<HashMap<String, Vec<Frame>>> = LazyLock::new(|| {
     table
 });
 
-/// Every form of each verb, sorted, with its frames: the word that has to follow, the actions, and the verb of tools.
-pub(super) fn frames() -> Vec<(&'static str, Vec<FrameRow>)> {
-    let shown = |frames: &Vec<Frame>| {
-        let frame =
-            |(later, actions): &Frame| (later.unwrap_or(""), *actions, tool_verb(*actions).unwrap_or(""));
-        frames.iter().map(frame).collect()
-    };
-    let mut all: Vec<_> = TABLE.iter().map(|(verb, frames)| (verb.as_str(), shown(frames))).collect();
-    all.sort_unstable();
-    all
-}
-
 /// Every verb, in its first form.
 pub(super) fn verbs<'v>() -> impl Iterator<Item = &'v str> {
     let frames =
@@ -102,9 +87,9 @@ fn forms(verb: &str) -> impl Iterator<Item = String> {
 const fn action(number: u32) -> Actions {
     1 << number
 }
-pub(super) const LISTS: Actions = action(0);
+const LISTS: Actions = action(0);
 const READ: Actions = action(1);
-pub(super) const READS: Actions = READ | LISTS | action(2);
+const READS: Actions = READ | LISTS | action(2);
 const REMOVES: Actions = action(5);
 const CANCELS: Actions = action(6);
 const ENDS: Actions = CANCELS | action(10) | action(22);
@@ -306,7 +291,7 @@ const NO_NOUNS: [&str; 19] = [
     "my", "via", "api",
 ];
 /// Words after which a name or a request has no head.
-pub(super) const AFTER_HEAD: [&str; 33] = [
+const AFTER_HEAD: [&str; 33] = [
     "by", "for", "from", "with", "in", "to", "of", "off", "out", "on", "at", "as", "and", "or", "via",
     "into", "about", "that", "which", "who", "is", "are", "am", "was", "were", "so", "if", "i", "we", "you",
     "he", "she", "they",

@@ -12,7 +12,7 @@ pub const NAMED: f32 = 0.99;
 /// Confidence of the first hit below which the verdict is `unsure`.
 pub(super) const UNSURE: f32 = 0.45;
 /// Least probability that any hit fits where the first hit has every word of the query.
-pub(super) const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
+const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
 /// Weight from which a sense counts as the word itself.
 const LITERAL: f32 = 0.8;
 

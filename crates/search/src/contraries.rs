@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::words::stemmed;
 
 /// A line for each pair of contraries: the verbs of one side, a colon, those of the other.
-pub(super) const PAIRS: &str = include_str!("words/contraries.txt");
+const PAIRS: &str = include_str!("words/contraries.txt");
 
 /// The stems of verbs that do the same as a verb, and of those that do the contrary.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@ use toolcrib_catalog::config;
 use toolcrib_definition::Effect;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.05;
+const MIN_MATCH_LIKELIHOOD: f32 = 0.05;
 
 /// The number of a term: all words with one stem.
 pub(super) type Term = u32;
@@ -122,7 +122,7 @@ impl Index {
 }
 
 /// Words of a request that its name leaves out.
-pub(super) const ARTICLES: [&str; 7] = ["a", "an", "the", "this", "that", "my", "our"];
+const ARTICLES: [&str; 7] = ["a", "an", "the", "this", "that", "my", "our"];
 
 /// The words of a name.
 pub(super) fn words_of_name(name: &str) -> String {

@@ -16,7 +16,6 @@ pub mod model;
 pub mod pick;
 mod query;
 mod rank;
-mod script;
 #[cfg(feature = "runtime")]
 pub mod semantic;
 #[cfg(test)]
@@ -27,7 +26,6 @@ mod words;
 pub use confidence::Term;
 pub use index::{Field, Index, IndexEntry};
 pub use rank::Observation;
-pub use script::script_model;
 
 /// A query with its limits.
 #[derive(Clone, Copy)]

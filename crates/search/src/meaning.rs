@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 /// Numbers of a vector.
-pub(super) const DIMENSIONS: usize = 128;
+const DIMENSIONS: usize = 128;
 /// Length of a [`Meaning`]: the product of two has at most its square, which fits 32 bits.
 const UNIT: f64 = 4096.0;
 /// Longest word that is split, in bytes.
@@ -86,11 +86,6 @@ impl Meaning {
         sum.meaning()
     }
 
-    /// The numbers in two bytes each, in little-endian order.
-    pub(super) fn in_bytes(&self) -> impl Iterator<Item = u8> {
-        self.0.into_iter().flat_map(i16::to_le_bytes)
-    }
-
     /// Whether it has no direction.
     pub(super) fn is_empty(&self) -> bool {
         self.0 == [0; DIMENSIONS]
@@ -157,15 +152,6 @@ fn longest(mut text: &[u8], goes_on: bool) -> Option<(usize, usize)> {
         text = &text[..same];
     }
     None
-}
-
-/// The pieces of the model, and the scales and rows of all, as bytes.
-pub(super) fn model() -> (Vec<&'static str>, Vec<u8>, Vec<u8>) {
-    let pieces = (0..count()).filter_map(|row| std::str::from_utf8(piece(row)).ok()).collect();
-    let rows = (0..count()).filter_map(row_at);
-    let (scales, numbers): (Vec<[u8; 2]>, Vec<&[u8]>) =
-        rows.map(|(scale, numbers)| (scale.to_le_bytes(), numbers)).unzip();
-    (pieces, scales.concat(), numbers.concat())
 }
 
 /// Whether a word is a piece of its own: an ordinary word, spelled well.

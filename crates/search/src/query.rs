@@ -68,7 +68,7 @@ const PLAIN: f32 = 0.9;
 /// Words that "is" is joined with.
 const ASKING: [&str; 5] = ["who", "what", "when", "where", "why"];
 /// What a request asks for that asks who may do something.
-pub(super) const PEOPLE: [&str; 2] = ["collaborators", "access"];
+const PEOPLE: [&str; 2] = ["collaborators", "access"];
 /// Weight of a corrected word.
 const MENDED: f32 = 0.8;
 

@@ -16,13 +16,13 @@ const MOST_BESIDE_NAMED: f32 = 0.5;
 pub(super) const TELLING: usize = 5;
 
 /// Number of ranking features.
-pub(super) const FEATURES: usize = 11;
+const FEATURES: usize = 11;
 /// Weight of each ranking feature, as `lab/search/fit.py` prints them.
-pub(super) const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
+const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
 /// Cosine above which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
-pub(super) const SAME_THING: f32 = 0.5;
+const SAME_THING: f32 = 0.5;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
 const SHORT: f32 = 6.0;
 const LONG: f32 = 20.0;

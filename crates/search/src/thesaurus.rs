@@ -81,15 +81,6 @@ impl Synonyms {
         self.words.get(key).into_iter().flatten().map(String::as_str)
     }
 
-    /// Every key with its meanings and their words, sorted.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &[(String, f32)], &[String])> {
-        let mut keys: Vec<&String> = self.meanings.keys().collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|key| {
-            (key.as_str(), &*self.meanings[key], self.words.get(key).map_or(&[][..], Vec::as_slice))
-        })
-    }
-
     /// Whether any longer key begins with this stem.
     pub(super) fn begins(&self, stem: &str) -> bool {
         self.begins.contains(stem)
@@ -105,11 +96,6 @@ fn listed(text: &'static str) -> impl Iterator<Item = &'static str> {
 static STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("words/stop.txt")).collect());
 static WEAK: LazyLock<HashSet<String>> =
     LazyLock::new(|| listed(include_str!("words/weak.txt")).map(|word| stemmed(word).into_owned()).collect());
-
-/// Every word that says nothing about the tool that is meant, with spaces between them.
-pub(super) fn stop_words() -> String {
-    listed(include_str!("words/stop.txt")).collect::<Vec<_>>().join(" ")
-}
 
 /// Whether a word says nothing about the tool that is meant.
 pub(super) fn is_stop(word: &str) -> bool {

@@ -99,7 +99,6 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         "/tools/README.md",
         "/registry.json",
         "/llms.txt",
-        "/llms-full.txt",
         "/openapi.json",
         "/sitemap.xml",
         "/v1",
@@ -110,8 +109,6 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         "/categories/vault.html",
         "/categories/people.html",
         "/tools/categories/vault.md",
-        "/v1/tool_search?query=vault",
-        "/v1/list",
     ];
     for page in pages {
         for accept in ["text/html", "application/json"] {

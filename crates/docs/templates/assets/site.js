@@ -13,24 +13,25 @@
   const theme = () => root.dataset.theme || (dark.matches ? 'dark' : 'light');
   if (['light', 'dark'].includes(store.get())) root.dataset.theme = store.get();
 
-  // Search without a server: the scripts are loaded when somebody is about to search.
+  // Search without a server: a filter by words of the name and the short description. The list of tools is loaded when somebody is
+  // about to search.
   let loading;
-  const script = src => new Promise((done, failed) => {
-    const element = document.createElement('script');
-    element.src = src;
-    element.onload = done;
-    element.onerror = () => failed(new Error(src));
-    document.head.append(element);
-  });
   const load = base => {
-    loading ||= Promise.all(['search-index.js', 'search-model.js', 'assets/search.js'].map(file => script(base + file))).then(() => {
-      const { tools, search } = window.toolcribIndex;
-      const listed = tools.map(([name, file, short, category, effect]) => ({ name, href: `tools/${file}.html`, short, effect }));
-      const find = window.toolcribSearch(search, window.toolcribModel);
-      return text => { const { verdict, hits } = find(text, 20); return { verdict, tools: hits.map(place => listed[place]) }; };
+    loading ||= new Promise((done, failed) => {
+      const element = document.createElement('script');
+      element.src = `${base}search-index.js`;
+      element.onload = () => done(window.toolcribTools);
+      element.onerror = () => failed(new Error(element.src));
+      document.head.append(element);
     });
     loading.catch(() => { loading = undefined; });
     return loading;
+  };
+  const plain = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const filter = (tools, query) => {
+    const words = plain(query).split(/[^\p{L}\p{N}]+/u);
+    const fits = ([name, , short]) => { const text = plain(`${name} ${short}`); return words.every(word => text.includes(word)); };
+    return tools.filter(fits).map(([name, file, short, effect]) => ({ name, href: `tools/${file}.html`, short, effect }));
   };
 
   const make = (tag, properties = {}, ...children) => {
@@ -43,7 +44,7 @@
   const search = async (base, text) => {
     const query = [...text.trim()].slice(0, 200).join('');
     if (!query) return { tools: [] };
-    if (!isServed()) return (await load(base))(query);
+    if (!isServed()) return { tools: filter(await load(base), query) };
     const answer = await fetch(`${base}search.json?q=${encodeURIComponent(query)}`);
     if (!answer.ok) throw new Error(answer.status);
     return answer.json();
@@ -87,7 +88,7 @@
       select(-1);
       list.hidden = !shown.length;
       input.setAttribute('aria-expanded', String(shown.length > 0));
-      status.textContent = !text.trim() ? '' : verdict === 'no_match' ? 'No tool fits' : `${all.length} found`;
+      status.textContent = !text.trim() ? '' : verdict === 'no_match' || !all.length ? 'No tool fits' : `${all.length} found`;
     };
     let waiting;
     input.addEventListener('focus', () => { if (!isServed()) load(base).catch(() => {}); });
@@ -127,17 +128,15 @@
     const query = (new URLSearchParams(location.search).get('q') || '').trim();
     if (!results || isServed() || !query) return;
     document.getElementById('q').value = query;
-    const { tools, verdict } = await search(base, query).catch(() => ({ tools: [] }));
+    const { tools } = await search(base, query).catch(() => ({ tools: [] }));
     const items = tools.map(tool => make('li', {},
       make('a', { href: base + tool.href, textContent: tool.name }), ' ',
       make('span', { className: `effect ${tool.effect}`, textContent: tool.effect }),
       make('p', { dir: 'auto', textContent: tool.short })));
     const quoted = make('q', { textContent: query, dir: 'auto' });
-    const said = verdict === 'match' ? [`${tools.length} tool${tools.length === 1 ? '' : 's'} for `, quoted, ', best first.']
-      : verdict === 'unsure' ? ['These tools come near ', quoted, ', and may be the wrong ones.']
-      : ['No tool fits ', quoted, tools.length ? '. These are the nearest.' : '.'];
-    results.replaceChildren(make('p', { className: 'lead' }, ...said), make('ul', { className: 'tools' }, ...items));
-    if (verdict === 'match' || verdict === 'unsure') return;
+    const count = tools.length > 1 ? `${tools.length} tools match ` : `${tools.length ? 1 : 'No'} tool matches `;
+    results.replaceChildren(make('p', { className: 'lead' }, count, quoted, '.'), make('ul', { className: 'tools' }, ...items));
+    if (tools.length) return;
     const categories = [...document.querySelectorAll('.side .d0 > a')].slice(0, 12);
     results.append(make('h2', { textContent: 'Look into' }), make('ul', { className: 'hints' }, ...categories.map(link =>
       make('li', {}, make('a', { href: link.href, textContent: link.firstElementChild.textContent, dir: 'auto' })))));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use axum::routing::{MethodRouter, Router, get, post};
+use axum::routing::{MethodRouter, Router, any, get, post};
 use serde_json::{Value, json};
 use strum::VariantArray;
 use tower_http::compression::CompressionLayer;
@@ -33,14 +33,14 @@ type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
 
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
-static TABLE: [Entry; 31] = [
+static TABLE: [Entry; 30] = [
     ("/v1/reload", Route::Function, Caller, || post(health::reload)),
     ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
     ("/v1/parse", Route::Function, Caller, || post(jobs::parse)),
     ("/v1/results", Route::Function, Caller, || post(jobs::results)),
     ("/v1/workspace.tar", Route::Catalog, Caller, || get(jobs::workspace)),
-    ("/v1/{function}", Route::Function, Caller, || get(functions::read).post(functions::call)),
+    ("/v1/{function}", Route::Function, Caller, || any(functions::call)),
     ("/v1/tools/{*name}", Route::Function, Caller, || post(functions::run)),
     ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(functions::result_data)),
     ("/v1", Route::Function, Caller, || get(functions::list)),
@@ -48,7 +48,6 @@ static TABLE: [Entry; 31] = [
     ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(docs::try_tool)),
     ("/registry.json", Route::Catalog, Caller, || get(docs::registry)),
     ("/llms.txt", Route::Catalog, Caller, || get(docs::llms)),
-    ("/llms-full.txt", Route::Catalog, Caller, || get(docs::llms_full)),
     ("/openapi.json", Route::Catalog, Caller, || get(describe)),
     ("/approvals.html", Route::Page, Caller, || get(operate::approvals)),
     ("/approvals/{id}", Route::Page, Caller, || get(operate::approval).post(operate::decision)),

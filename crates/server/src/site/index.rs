@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::frame::{clipped, shown_name};
 use super::{Address, Site, payloads_path};
-use base64::Engine as _;
 use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
 use toolcrib_definition::{DescriptionMode, clean_line, safe_names};
 use toolcrib_docs::{TemplateError, segment_title};
 use toolcrib_providers::report::{self, Options, Report, ReportError};
-use toolcrib_search::{Index, IndexEntry, script_model};
 
 /// The category that holds all others; its page is the home page.
 pub(super) const ROOT: usize = 0;
@@ -33,8 +31,6 @@ pub struct SiteIndex {
     pub(super) profiles: Vec<ProfileEntry>,
     /// The profile of the site; `None` for the whole catalog.
     pub(super) scope: Option<String>,
-    /// The script of the search.
-    search: OnceLock<String>,
     /// The report on all profiles.
     pub(super) overview: OnceLock<ProfileReports>,
 }
@@ -134,7 +130,6 @@ impl SiteIndex {
             tools,
             tree,
             categories,
-            search: OnceLock::new(),
             overview: OnceLock::new(),
         }
     }
@@ -183,7 +178,6 @@ fn addresses(
             ("search.html", Address::Search),
             ("404.html", Address::Missing),
             ("search-index.js", Address::SearchIndex),
-            ("search-model.js", Address::SearchModel),
         ]
         .map(|(path, address)| (path.to_string(), address)),
     );
@@ -263,7 +257,7 @@ impl ProfileReports {
     }
 }
 
-// Search on pages without a server, by the script `assets/search.js`.
+// Search on pages without a server.
 
 /// Most characters of a query that are read.
 pub(crate) const MAX_QUERY: usize = 200;
@@ -271,34 +265,15 @@ pub(crate) const MAX_QUERY: usize = 200;
 const MAX_TEXT: usize = 400;
 
 impl SiteIndex {
-    /// The script with the tools and their search index. Pages opened as files can load a script, but not JSON.
-    pub(super) fn search_script(&self, catalog: &Catalog) -> &str {
-        self.search.get_or_init(|| {
-            let mut places: Vec<(usize, usize)> = self.tools.iter().copied().zip(0..).collect();
-            places.sort_unstable();
-            let tools = || places.iter().map(|&(place, shown)| (&*catalog.tools[place], shown));
-            let entries: Vec<IndexEntry> = tools().map(|(tool, _)| IndexEntry::from(tool)).collect();
-            let data = Index::configured(&entries, &catalog.config.search).script(&entries, base64);
-            let rows = tools().map(|(tool, shown)| self.search_row(tool, shown).to_string());
-            let (version, rows) = (&catalog.version, rows.collect::<Vec<_>>().join(",\n"));
-            format!("window.toolcribIndex={{version:\"{version}\",tools:[\n{rows}\n],\nsearch:{data}}}\n")
-        })
+    /// The script with the listed tools: name, file, short text and effect. Pages opened as files can load a script, but not JSON.
+    pub(super) fn search_script(&self, catalog: &Catalog) -> String {
+        let row = |&place: &usize| {
+            let tool = &catalog.tools[place];
+            let name = shown_name(&tool.name, &tool.safe_name);
+            let short = clipped(&clean_line(&tool.short), MAX_TEXT);
+            json!([name, tool.safe_name, short, tool.effect.as_str()]).to_string()
+        };
+        let rows = self.tools.iter().map(row).collect::<Vec<_>>();
+        format!("window.toolcribTools=[\n{}\n]\n", rows.join(",\n"))
     }
-
-    /// The data of a tool for the script: name, file, short text, category and effect.
-    fn search_row(&self, tool: &Tool, shown: usize) -> Value {
-        let name = shown_name(&tool.name, &tool.safe_name);
-        let short = clipped(&clean_line(&tool.short), MAX_TEXT);
-        let category = self.categories_of(shown).first().map(|&first| self.titles(first)).unwrap_or_default();
-        json!([name, tool.safe_name, short, clipped(&category, 80), tool.effect.as_str()])
-    }
-}
-
-fn base64(bytes: Vec<u8>) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
-}
-
-/// The script with the meanings of words, which is the same for every site.
-pub(super) fn model_script() -> String {
-    format!("window.toolcribModel={}\n", script_model(base64))
 }
