@@ -1,6 +1,7 @@
 //! Every recognised shape, from the smallest document that has it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use toolcrib::finding::Severity;
 use toolcrib::tool::Effect;
 
 use crate::fixture;
@@ -205,6 +206,29 @@ fn openapi() {
 #[test]
 fn extensions_do_not_depend_on_case_or_byte_order_marks() {
     check("A.JSON", &format!("\u{feff}[{}]", flat("inputSchema", "")));
+}
+
+#[test]
+fn a_tool_without_a_usable_schema_is_an_error_at_its_place() {
+    for (key, value) in [
+        ("parameters", json!(5)),
+        ("inputSchema", json!("none")),
+        ("parameters", json!(["a"])),
+        ("parameter", json!({"a": "string"})),
+    ] {
+        let tool = json!({"name": "send_sms", "description": "Sends a text message.", key: value});
+        for (text, place) in [(json!([tool]), "/0"), (tool.clone(), "")] {
+            let folder = fixture::folder(&[("sms.json", &text.to_string())]);
+            let findings = fixture::open(folder.path()).findings.clone();
+            let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+            let places: Vec<_> =
+                errors.filter_map(|finding| Some(&*finding.place.as_ref()?.pointer)).collect();
+            assert_eq!(places, [place], "{text}: {findings:?}");
+        }
+    }
+    let server = r#"[{"name": "files", "description": "A server.", "args": ["-y", "files"]}]"#;
+    let folder = fixture::folder(&[("servers.json", server)]);
+    assert!(fixture::open(folder.path()).findings.iter().all(|finding| finding.severity != Severity::Error));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 pub use argument::Described;
 use argument::is_type;
-use toolcrib_definition::schema::type_words::{parts, standard_type};
+use toolcrib_definition::schema::type_words::parts;
 
 /// A long description, taken apart. Text that is not clearly a section stays in the body, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,14 +76,13 @@ impl Docstring {
     /// The description of the result. Its type is left out where a schema has it, and where it says nothing.
     pub fn result(&self, has_schema: bool) -> Option<String> {
         let Described { kind, about } = &self.returns;
-        let word = standard_type(kind).filter(|_| kind.chars().all(char::is_alphanumeric)).unwrap_or(kind);
-        match (about.as_str(), word) {
-            ("", "") => None,
-            ("", kind) => Some(kind.into()),
-            (_, "" | "object" | "null") => Some(about.clone()),
-            _ if has_schema => Some(about.clone()),
-            (about, kind) => Some(format!("({kind}) {about}")),
-        }
+        let text = match kind.to_lowercase().as_str() {
+            _ if about.is_empty() => kind.clone(),
+            "" | "dict" | "object" | "none" => about.clone(),
+            _ if has_schema => about.clone(),
+            _ => format!("({kind}) {about}"),
+        };
+        Some(text).filter(|text| !text.is_empty())
     }
 
     fn add_section(&mut self, section: Section, text: &str) -> bool {
@@ -106,14 +105,14 @@ impl Docstring {
         let with_more = |text: &str| format!("{text} {more}").trim().to_string();
         match field {
             Field::Argument { name, kind, about } => {
-                let described = Described { kind, about: with_more(about) };
+                let described = Described { kind: kind.into(), about: with_more(about) };
                 self.add_argument(name.to_string(), &described);
             }
-            Field::Returns { kind, about } => {
-                self.add_returns(&Described { kind: kind.into(), about: with_more(about) })
+            Field::Returns(text) => self.add_returns(&Described::text(with_more(text))),
+            Field::ReturnType(kind) => {
+                self.add_returns(&Described { kind: with_more(kind), ..Described::default() })
             }
-            Field::Raises { kind: "", about } => self.raises.push(with_more(about)),
-            Field::Raises { kind, about } => self.raises.push(format!("{kind}: {}", with_more(about))),
+            Field::Raises(text) => self.raises.push(with_more(text)),
         }
     }
 
@@ -173,21 +172,16 @@ struct Heading<'a> {
     style: Style,
 }
 
-/// A field: `:param name: text` of Sphinx, `@param name: text` of Epytext, `@param {type} name - text` of JSDoc.
+/// A field: `:param name: text` of Sphinx, `@param name: text` of Epytext.
 enum Field<'a> {
-    Argument { name: &'a str, kind: String, about: &'a str },
-    Returns { kind: &'a str, about: &'a str },
-    Raises { kind: &'a str, about: &'a str },
+    Argument { name: &'a str, kind: &'a str, about: &'a str },
+    Returns(&'a str),
+    ReturnType(&'a str),
+    Raises(&'a str),
 }
 
 const HEADINGS: [(Section, &[&str]); 5] = [
-    (
-        Section::Arguments,
-        &[
-            "args", "arguments", "parameters", "params", "input parameters", "keyword args",
-            "keyword arguments", "other parameters",
-        ],
-    ),
+    (Section::Arguments, &["args", "arguments", "parameters", "params", "input parameters", "keyword args"]),
     (Section::Returns, &["return", "returns", "yields", "yield"]),
     (Section::Raises, &["raises", "raise", "throws"]),
     (
@@ -269,41 +263,24 @@ fn block_end(lines: &[&str], at: usize, heading: &Heading<'_>) -> usize {
 
 /// A field at a line.
 fn field(line: &str) -> Option<Field<'_>> {
-    let line = line.trim();
-    let (tag, rest) = line.strip_prefix([':', '@'])?.split_once([' ', ':'])?;
-    let (braced, rest) = braced(rest.trim_start());
-    let (words, about) = match line.starts_with('@') {
-        _ if matches!(tag, "return" | "returns" | "rtype" | "yields") => ("", rest),
-        true => rest.split_once([' ', ':']).unwrap_or((rest, "")),
-        false => rest.split_once(':')?,
-    };
-    let about = about.trim_start_matches([':', '-', ' ']).trim_end();
-    let (before, name) = words.trim().rsplit_once(' ').unwrap_or(("", words.trim()));
-    let name = name.trim_matches(['[', ']']);
-    let (name, default) = name.split_once('=').unwrap_or((name, ""));
-    let kind = if braced.is_empty() { before.trim() } else { braced };
-    let with_default =
-        || if default.is_empty() { kind.to_string() } else { format!("{kind}, default {default}") };
+    let line = line.trim().strip_prefix([':', '@'])?;
+    let (words, about) = line.split_once(':')?;
+    let about = about.trim();
+    let (tag, rest) = words.split_once(' ').unwrap_or((words, ""));
+    let (kind, name) = rest.trim().rsplit_once(' ').unwrap_or(("", rest.trim()));
+    let kind = kind.trim();
     match tag {
-        "rtype" => Some(Field::Returns { kind: about, about: "" }),
-        "return" | "returns" | "yields" if !about.is_empty() => Some(Field::Returns { kind, about }),
-        "param" | "parameter" | "arg" | "argument" | "key" | "keyword" | "kwarg" if is_name(name) => {
-            Some(Field::Argument { name, kind: with_default(), about })
+        "return" | "returns" | "yields" if rest.is_empty() && !about.is_empty() => {
+            Some(Field::Returns(about))
         }
-        "type" if is_name(name) && kind.is_empty() => {
-            Some(Field::Argument { name, kind: about.into(), about: "" })
+        "rtype" if rest.is_empty() => Some(Field::ReturnType(about)),
+        "param" | "parameter" | "arg" | "key" | "keyword" if is_name(name) => {
+            Some(Field::Argument { name, kind, about })
         }
-        "raises" | "raise" | "except" | "throws" if !rest.is_empty() => {
-            Some(Field::Raises { kind: braced, about: rest.trim() })
-        }
+        "type" if is_name(name) && kind.is_empty() => Some(Field::Argument { name, kind: about, about: "" }),
+        "raises" | "raise" | "except" if !rest.is_empty() => Some(Field::Raises(line.split_once(' ')?.1)),
         _ => None,
     }
-}
-
-/// A type in braces at the start, and the text after it.
-fn braced(text: &str) -> (&str, &str) {
-    let parts = text.strip_prefix('{').and_then(|text| text.split_once('}'));
-    parts.map_or(("", text), |(kind, rest)| (kind.trim(), rest.trim_start()))
 }
 
 /// The result in a section of its own: `dict: text`, or NumPy's type with the text below it, after a name or none.
@@ -313,12 +290,12 @@ fn result(text: &str) -> Described {
         Some((kind, about)) if is_type(kind) => (kind, about),
         _ => (first.rsplit(" : ").next().unwrap_or(first), &text[first.len()..]),
     };
-    let is_list =
-        dedent(about.trim_start_matches('\n')).lines().any(|line| indent(line) == 0 && line.contains(" : "));
+    let about = dedent(about.trim_matches('\n'));
+    let is_list = about.lines().any(|line| indent(line) == 0 && line.contains(" : "));
     if is_type(kind) && !is_list {
-        return Described { kind: kind.trim().into(), about: dedent(about.trim_matches('\n')) };
+        return Described { kind: kind.trim().into(), about };
     }
-    Described { kind: String::new(), about: text.to_string() }
+    Described::text(text.to_string())
 }
 
 /// The arguments of a block, or `None` when one of its lines is something else.
@@ -332,7 +309,7 @@ fn arguments(block: &str) -> Option<Vec<(String, Described)>> {
             found.extend(more);
         } else {
             let start = found.len().checked_sub(of_line.max(1))?;
-            let more = Described { kind: String::new(), about: line.trim().into() };
+            let more = Described::text(line.trim().into());
             found[start..].iter_mut().for_each(|(_, described)| described.add(&more));
         }
     }

@@ -9,7 +9,7 @@ use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
 use toolcrib_definition::finding::{
-    SchemaNames, normalized, percent_decoded, plain_flag, pointer_join, resolve_local,
+    SchemaNames, nearest, normalized, percent_decoded, plain_flag, pointer_join, resolve_local,
 };
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
@@ -207,22 +207,20 @@ impl Repairing<'_> {
         if !words.is_empty() && words.iter().all(is_fine) {
             return;
         }
-        let in_words = |types: &Value| {
-            let word = |word: &Value| word.as_str().map_or_else(|| word.to_string(), str::to_string);
-            types
-                .as_array()
-                .map_or_else(|| word(types), |all| all.iter().map(word).collect::<Vec<_>>().join(" | "))
-        };
-        let shown = in_words(written);
+        let in_words = |word: &&Value| word.as_str().map_or_else(|| word.to_string(), str::to_string);
+        let shown = words.iter().map(in_words).collect::<Vec<_>>().join(" | ");
         let place = pointer_join(pointer, "type");
-        if let Some(Value::Object(meant)) = schema_of_type(&shown) {
-            let read = meant.get("type").map(in_words).unwrap_or_default();
-            self.word(&place, format!("type `{shown}` was read as `{read}`"));
-            let items = meant.get("items").filter(|_| !schema.contains_key("items")).cloned();
-            schema.extend(items.map(|items| ("items".to_string(), items)));
-            schema.extend(meant.get("type").map(|kind| ("type".to_string(), kind.clone())));
+        if let Some(Value::Object(mut meant)) = schema_of_type(&shown) {
+            let read = meant["type"].as_str().map(|only| format!("`{only}`"));
+            let read = read.unwrap_or_else(|| "its standard words".into());
+            self.word(&place, format!("type `{shown}` was read as {read}"));
+            meant.retain(|key, _| key == "type" || !schema.contains_key(key));
+            schema.extend(meant);
         } else {
-            self.word(&place, format!("type `{shown}` was read as \"anything\""));
+            let says_nothing = matches!(shown.to_lowercase().as_str(), "any" | "" | "null");
+            let near = nearest(&shown, TYPES).first().map(|near| format!("; did you mean `{near}`?"));
+            let what = format!("type `{shown}` was read as \"anything\"{}", near.unwrap_or_default());
+            self.left_out(place, says_nothing, what);
             schema.shift_remove("type");
         }
     }
@@ -297,21 +295,17 @@ impl Repairing<'_> {
 
     /// A format is a hint, so that forms of one type which differ in it may all fit.
     fn choice(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
-        let root = self.root;
         let Some(Value::Array(forms)) = schema.get("oneOf").filter(|_| !schema.contains_key("anyOf")) else {
             return;
         };
-        let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, root);
+        let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, self.root);
         let word = |form: &Value, key: &str| target(form).unwrap_or(form).get(key).cloned();
-        let has_twin =
-            |form: &Value| forms.iter().filter(|other| word(other, "type") == word(form, "type")).count() > 1;
-        let is_by_format = forms.iter().any(|form| word(form, "format").is_some() && has_twin(form));
-        if is_by_format && let Some(forms) = schema.shift_remove("oneOf") {
+        let is_twin = |one: &Value, other: &Value| word(one, "type") == word(other, "type");
+        let has_twin = |form: &&Value| forms.iter().filter(|other| is_twin(form, other)).count() > 1;
+        if forms.iter().filter(has_twin).any(|form| word(form, "format").is_some()) {
+            let forms = schema.shift_remove("oneOf").unwrap_or_default();
             schema.insert("anyOf".into(), forms);
-            self.word(
-                &pointer_join(pointer, "oneOf"),
-                "`oneOf` was read as `anyOf`, since formats are hints",
-            );
+            self.word(pointer, "`oneOf` was read as `anyOf`, since formats are hints");
         }
     }
 
@@ -358,9 +352,8 @@ impl Repairing<'_> {
                 let mut seen = HashSet::new();
                 names.retain(|name| seen.insert(name.as_str().unwrap_or_default().to_string()));
                 if names.len() < before {
-                    let what = "`required` held entries that are no names, or twice the same".to_string();
-                    let Repairs { words, lost, .. } = &mut self.repairs;
-                    if named < before { lost } else { words }.push((pointer_join(pointer, "required"), what));
+                    let what = "`required` held entries that are no names, or twice the same";
+                    self.left_out(pointer_join(pointer, "required"), named == before, what);
                 }
                 let new: Vec<Value> =
                     hoisted.into_iter().filter(|name| !seen.contains(name)).map(Value::from).collect();

@@ -360,16 +360,10 @@ fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Described>) {
     };
     for (name, described) in described {
         let property = properties(schema).and_then(|properties| properties.get(name)?.as_object());
-        let Some(text) =
-            property.filter(|property| lacks(property)).map(|property| described.beside(property))
-        else {
-            continue;
-        };
-        let properties = Arc::make_mut(schema).get_mut("properties").and_then(Value::as_object_mut);
-        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(name))
-            && !text.is_empty()
-        {
-            property.insert("description".into(), text.into());
+        let text = property.filter(|property| lacks(property)).map(|property| described.beside(property));
+        let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
+        if let Some(property) = Arc::make_mut(schema).pointer_mut(&pointer_join("/properties", name)) {
+            property["description"] = text.into();
         }
     }
 }

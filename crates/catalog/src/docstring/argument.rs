@@ -4,14 +4,10 @@ use serde_json::{Map, Value};
 
 use toolcrib_definition::schema::type_words::{parts, standard_type};
 
-/// Words of types, and words between them.
-const WORDS: [&str; 55] = [
-    "a", "an", "and", "any", "array", "array-like", "bool", "boolean", "bytes", "callable", "class",
-    "collection", "dict", "dictionary", "double", "enum", "float", "frozenset", "function", "generator",
-    "int", "integer", "iterable", "iterator", "list", "long", "map", "mapping", "none", "nonetype", "null",
-    "num", "number", "numeric", "obj", "object", "of", "optional", "or", "path", "promise", "record",
-    "sequence", "set", "str", "string", "to", "tuple", "type", "undefined", "union", "unknown", "void", "py",
-    "awaitable",
+/// Words of types that JSON does not have, and words between types.
+const WORDS: [&str; 20] = [
+    "a", "an", "and", "any", "array-like", "awaitable", "bytes", "callable", "collection", "iterable",
+    "iterator", "mapping", "nonetype", "numeric", "of", "optional", "or", "promise", "union", "undefined",
 ];
 
 /// The type and the text of a value.
@@ -23,6 +19,11 @@ pub struct Described {
 }
 
 impl Described {
+    /// A text alone.
+    pub(super) fn text(about: String) -> Self {
+        Self { about, ..Self::default() }
+    }
+
     /// A text with a type in parentheses in front, if there is one.
     pub(super) fn of(text: &str) -> Self {
         let (kind, about) = super::kind(text).unwrap_or(("", text));
@@ -43,48 +44,33 @@ impl Described {
     /// The text for a property: of the type only what its schema does not say.
     pub fn beside(&self, property: &Map<String, Value>) -> String {
         let has = |keys: &[&str]| keys.iter().any(|key| property.contains_key(*key));
-        let is_typed = has(&["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"]);
-        let is_format = |part: &str| has(&["format"]) && standard_type(part).is_some();
-        let more = |part: &str| {
-            let values = values(part);
-            let is_said = match part.to_lowercase() {
-                _ if values.is_some() => has(&["enum", "const"]),
-                part if part.contains("default") => {
-                    has(&["default"]) || self.about.to_lowercase().contains("default")
-                }
-                part => {
-                    matches!(part.as_str(), "" | "optional" | "required")
-                        || is_type(&part)
-                        || is_format(&part)
-                }
-            };
-            (!is_said).then(|| values.map_or_else(|| part.to_string(), |values| format!("one of {values}")))
+        let has_type = has(&["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"]);
+        let is_said = |part: &&str| match part.to_lowercase().as_str() {
+            "" | "optional" | "required" => true,
+            part if part.starts_with('{') || part.contains("literal[") => has(&["enum", "const"]),
+            part if part.contains("default") => has(&["default"]) || self.about.contains("efault"),
+            part => is_type(part) || has(&["format"]) && standard_type(part).is_some(),
         };
-        let said: Vec<String> = match is_typed {
-            true => parts(&self.kind, ',').map(str::trim).filter_map(more).collect(),
-            false => Some(self.kind.clone()).filter(|kind| !kind.is_empty()).into_iter().collect(),
+        let more: Vec<&str> = match has_type {
+            true => parts(&self.kind, ',').map(str::trim).filter(|part| !is_said(part)).collect(),
+            false => vec![&*self.kind],
         };
-        if said.is_empty() {
-            self.about.clone()
-        } else {
-            format!("({}) {}", said.join(", "), self.about).trim().into()
-        }
+        let more = more.join(", ");
+        if more.is_empty() { self.about.clone() } else { format!("({more}) {}", self.about).trim().into() }
     }
-}
-
-/// The values that a type lists: `{'a', 'b'}`, `Literal['a', 'b']`.
-fn values(part: &str) -> Option<&str> {
-    let braced = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
-    braced.or_else(|| part.split_once("Literal[")?.1.split(']').next())
 }
 
 /// Whether a text is nothing but the name of a type: `Optional[List[str]]`, `list of str`, `:obj:`int` or None`.
 pub(super) fn is_type(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_known = |word: &str| match standard_type(word) {
+        Some("string") => word.starts_with("str"),
+        known => known.is_some() || WORDS.contains(&word),
+    };
     let mut words = text.split(|c| !is_word(c)).filter(|word| !word.is_empty()).peekable();
     words.peek().is_some()
         && words.all(|word| {
             let word = word.rsplit('.').next().unwrap_or(word).to_lowercase();
-            [&*word, word.trim_end_matches('s')].iter().any(|word| WORDS.contains(word))
+            is_known(&word) || is_known(word.trim_end_matches('s'))
         })
 }

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::findings::DefinitionPlaces;
 use super::schema::{Parameters, properties};
 use super::{Catalog, Resolved, Tool};
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_flag, plain_number, pointer_join};
-use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
+use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_number, pointer_join};
+use toolcrib_definition::schema::type_words::standard_type;
 use toolcrib_definition::schema::walk::{
-    each_with_pointer, is_composing, is_in_place, keyword, meant_keyword, type_of,
+    each_with_pointer, is_composing, is_in_place, keyword, misspelled, type_of,
 };
 use toolcrib_definition::secret::holds_credential;
 use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, quoted, words};
@@ -348,7 +348,6 @@ type Mistake = (String, String, String);
 fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, found: &mut Vec<Mistake>) {
     let Some(schema) = schema.as_object().filter(|_| depth < MAX_DEPTH && found.len() < MAX) else { return };
     unknown_keywords(schema, pointer, found);
-    unknown_type(schema, pointer, found);
     default_outside(schema, pointer, found);
     bounds_crossed(schema, pointer, found);
     values_doubled(schema, pointer, found);
@@ -364,25 +363,10 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
 
 fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     for (key, value) in schema {
-        let says_nothing = value.is_null() || key == "optional" && plain_flag(value) != Some(false);
-        if let Some(meant) = meant_keyword(key).filter(|_| !says_nothing) {
+        if let Some(meant) = misspelled(key).filter(|_| !value.is_null()) {
             let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
             found.push((pointer_join(pointer, key), message, format!("did you mean `{meant}`?")));
         }
-    }
-}
-
-fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    let Some(word) = keyword(schema, "type").and_then(Value::as_str) else { return };
-    if schema_of_type(word).is_none() && !matches!(word.to_lowercase().as_str(), "any" | "file" | "") {
-        let near = nearest(word, TYPES);
-        let help = near.first().map_or_else(
-            || format!("a type is one of {}", TYPES.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let message =
-            format!("`{}` is not a type of JSON Schema; the place accepts anything", clean_line(word));
-        found.push((pointer_join(pointer, "type"), message, help));
     }
 }
 
@@ -542,7 +526,6 @@ mod tests {
         check(json!({"type": ["string", "null"], "default": 5}), &["/default"]);
         check(json!({"type": "number", "default": 5}), &[]);
         check(json!({"type": "string", "default": null}), &[]);
-        check(json!({"type": "odd", "default": 5}), &["/type"]);
         check(json!({"default": 11, "maximum": 10}), &["/default"]);
         check(json!({"default": "abc", "maxLength": 2}), &["/default"]);
         check(json!({"default": 5, "minimum": 10, "maximum": 1}), &["/minimum"]);

@@ -303,20 +303,18 @@ fn is_map_of_types(value: &Value) -> bool {
     value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(is_type))
 }
 
-/// Whether a named and described object was meant as a tool: what looks like its arguments has another key or form.
+/// Whether a named and described object was meant as a tool: its arguments have another key, or are no schema.
 pub(super) fn is_meant_as_tool(object: &Map<String, Value>) -> bool {
-    let is_key = |key: &str| {
-        let is_slip = |known: &str| SlipPolicy::DEFINITION_FIELD.is_slip(key, known);
-        matches!(key, "arguments" | "params") || schema_keys().any(is_slip)
-    };
-    let is_meant = |value: &Value| match value {
-        Value::String(text) => text.trim_start().starts_with('{'),
-        value => is_map_of_types(value) || is_schema(value) || is_argument_list(value, false),
+    let is_like = |key: &str, known: &str| SlipPolicy::DEFINITION_FIELD.is_slip(key, known);
+    let is_key =
+        |key: &str| matches!(key, "arguments" | "params") || schema_keys().any(|known| is_like(key, known));
+    let is_exact = |key: &str| key != "args" && schema_keys().any(|known| key == known);
+    let is_meant = |(key, value): (&String, &Value)| {
+        let has_types = is_map_of_types(value) || is_schema(value) || is_argument_list(value, false);
+        has_types && is_key(key) || is_exact(key) && !value.is_object() && !value.is_null()
     };
     let is_text = |key: &str| object.get(key).is_some_and(Value::is_string);
-    is_text("name")
-        && is_text("description")
-        && object.iter().any(|(key, value)| is_key(key) && is_meant(value))
+    is_text("name") && is_text("description") && object.iter().any(is_meant)
 }
 
 /// Whether all fields are those of a native definition.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{Server, Source, ToolFilter, Workspace};
 use crate::repair::{Repairs, repair};
 use crate::schema::{is_compilable, pattern_work};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, from_json};
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Severity, from_json};
 use toolcrib_definition::schema::walk::each_with_pointer_mut;
 use toolcrib_definition::{clean_line, quoted};
 
@@ -203,11 +203,13 @@ pub(super) fn judged(tools: &str, file: &str, filter: Option<&ToolFilter>) -> (S
             continue;
         }
         definition.repair();
-        let Judged { value, repairs, is_changed } = definition;
+        let Judged { value, repairs, is_lossy, is_changed } = definition;
         if !repairs.is_empty() {
             let message = format!("in {shown}, {}", repairs.join("; "));
             let place = Place::new(file, format!("/tools/{}", kept.len()));
-            findings.push(Finding::new(Code::DefinitionRepaired, message).at(place));
+            let finding = Finding::new(Code::DefinitionRepaired, message).at(place);
+            let severity = if is_lossy { Severity::Warning } else { finding.severity };
+            findings.push(Finding { severity, ..finding });
         }
         kept.push(if is_changed { value.to_string() } else { written.get().to_string() });
     }
@@ -218,12 +220,15 @@ pub(super) fn judged(tools: &str, file: &str, filter: Option<&ToolFilter>) -> (S
 struct Judged {
     value: Value,
     repairs: Vec<String>,
+    /// Whether some of what was written is lost.
+    is_lossy: bool,
     is_changed: bool,
 }
 
 impl Judged {
     fn of(text: &str) -> Self {
-        Self { value: from_json(text).unwrap_or_default(), repairs: Vec::new(), is_changed: false }
+        let value = from_json(text).unwrap_or_default();
+        Self { value, repairs: Vec::new(), is_lossy: false, is_changed: false }
     }
 
     fn name(&self) -> Option<&str> {
@@ -286,6 +291,11 @@ impl Judged {
         self.is_changed = true;
     }
 
+    fn lose(&mut self, what: impl Into<String>) {
+        self.note(what);
+        self.is_lossy = true;
+    }
+
     /// Removes a field of the wrong kind.
     fn keep(
         &mut self,
@@ -299,7 +309,7 @@ impl Judged {
         fields.shift_remove(key);
         match is_null {
             true => self.is_changed = true,
-            false => self.note(format!("`{key}` is no {kind} and was left out")),
+            false => self.lose(format!("`{key}` is no {kind} and was left out")),
         }
     }
 
@@ -314,6 +324,8 @@ impl Judged {
             }
             (Some(schema @ Value::Object(_)), _) => schema.clone(),
             _ => {
+                let nothing = [Value::Null, json!([]), json!(true)];
+                self.is_lossy |= written.is_some_and(|schema| !nothing.contains(schema));
                 self.note("`inputSchema` is no schema and was read as one of any object");
                 json!({})
             }
@@ -347,7 +359,7 @@ impl Judged {
             }
         };
         fields.shift_remove("outputSchema");
-        self.note(format!("`outputSchema` {what} and was left out"));
+        self.lose(format!("`outputSchema` {what} and was left out"));
     }
 
     /// Repairs a schema, whose properties must be objects for clients.
@@ -356,6 +368,7 @@ impl Judged {
             !repairs.words.is_empty() || !repairs.lost.is_empty() || !repairs.broken.is_empty()
         };
         if let Some((repaired, repairs)) = repair(schema).filter(|(_, repairs)| counts(repairs)) {
+            self.is_lossy |= !repairs.lost.is_empty() || !repairs.broken.is_empty();
             let broken = repairs.broken.iter().map(|(place, reference)| {
                 (place, format!("`{}` points nowhere and was left out", quoted(reference)))
             });

@@ -23,6 +23,9 @@ const TYPE_WORDS: [(&str, &[&str]); 7] = [
     ("null", &["none", "nil", "void"]),
 ];
 
+/// Longest type in words, in bytes.
+const MAX_TYPE: usize = 200;
+
 /// The JSON Schema type that a word plainly means.
 pub fn standard_type(word: &str) -> Option<&'static str> {
     let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
@@ -34,44 +37,32 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Longest type in words, in bytes.
-const MAX_TYPE: usize = 200;
-
 /// The schema that a type in words means: `Optional[List[str]]`, `string[]`, `int | None`, `string?`.
 pub fn schema_of_type(text: &str) -> Option<Value> {
-    let mut schema = Map::new();
-    let types = types(text, &mut schema)?;
-    let kind = if let [only] = types[..] { only.into() } else { types.into() };
+    let text = Some(text.trim()).filter(|text| text.len() <= MAX_TYPE)?;
+    let inner = |name: &str| text.strip_prefix(name)?.strip_suffix(']');
+    let forms: Vec<&str> = match (inner("Optional[").or(text.strip_suffix('?')), inner("Union[")) {
+        (Some(some), _) => vec![some, "null"],
+        (None, Some(all)) => parts(all, ',').collect(),
+        (None, None) => parts(text, '|').collect(),
+    };
+    let (mut types, mut schema) = (IndexSet::new(), Map::new());
+    for form in forms {
+        let item = form.trim_end().strip_suffix("[]");
+        let kind = if item.is_some() { "array" } else { standard_type(form)? };
+        types.insert(kind);
+        let item = item.or_else(|| {
+            form.trim_end().strip_suffix([']', '>'])?.split_once(['[', '<']).map(|(_, item)| item)
+        });
+        if kind == "array"
+            && let Some(item) = item.and_then(schema_of_type)
+        {
+            schema.insert("items".into(), item);
+        }
+    }
+    let kind = if types.len() == 1 { types.pop()?.into() } else { types.into_iter().collect() };
     schema.shift_insert(0, "type".into(), kind);
     Some(schema.into())
-}
-
-/// The types in words; the items of lists go into `schema`.
-fn types(text: &str, schema: &mut Map<String, Value>) -> Option<Vec<&'static str>> {
-    let text = Some(text.trim()).filter(|text| text.len() <= MAX_TYPE)?;
-    let (base, inner) = match text.strip_suffix("[]") {
-        Some(item) => ("array", item),
-        None => text.split_once(['[', '<']).unwrap_or((text, "")),
-    };
-    let inner = inner.strip_suffix([']', '>']).unwrap_or(inner);
-    let forms: Vec<&str> = match (base.to_lowercase().as_str(), text.strip_suffix('?')) {
-        (_, Some(some)) => vec![some, "null"],
-        ("optional", _) => vec![inner, "null"],
-        ("union", _) => parts(inner, ',').collect(),
-        _ => parts(text, '|').collect(),
-    };
-    if forms.len() > 1 {
-        let all: Option<Vec<_>> = forms.into_iter().map(|form| types(form, schema)).collect();
-        let all: IndexSet<&str> = all?.into_iter().flatten().collect();
-        return Some(all.into_iter().collect());
-    }
-    let kind = standard_type(base)?;
-    if kind == "array"
-        && let Some(item) = schema_of_type(inner)
-    {
-        schema.insert("items".into(), item);
-    }
-    Some(vec![kind])
 }
 
 /// The parts of a text between separators that are in no brackets.

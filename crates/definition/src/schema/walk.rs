@@ -94,13 +94,6 @@ const KEYWORDS: [(KeywordKind, &[&str]); 14] = [
     (KeywordKind::Old, &["$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "definitions", "dependencies", "additionalItems", "nullable"]),
     (KeywordKind::Unknown, &["example", "discriminator", "xml", "externalDocs", "name", "in", "style"]),
 ];
-/// Words that authors write for keywords.
-const OTHER_WORDS: [(&str, &[&str]); 4] = [
-    ("enum", &["choices", "options", "values", "allowedvalues"]),
-    ("required", &["optional", "mandatory"]),
-    ("properties", &["params", "parameters", "arguments", "fields"]),
-    ("description", &["desc"]),
-];
 
 /// Kind of value of a keyword.
 pub fn holds(keyword: &str) -> KeywordKind {
@@ -111,20 +104,12 @@ pub fn holds(keyword: &str) -> KeywordKind {
 /// The keyword that a key of a schema, which is none, is a misspelling of.
 pub fn misspelled(key: &str) -> Option<&'static str> {
     let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
+    if key.starts_with(['$', '~']) || key.starts_with("x-") || all().any(|keyword| keyword == key) {
+        return None;
+    }
     let plain = normalized(key);
     let is_slip = |keyword: &&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
-    let is_unknown =
-        !key.starts_with(['$', '~']) && !key.starts_with("x-") && !all().any(|keyword| keyword == key);
-    let same = || all().find(|keyword| normalized(keyword) == plain);
-    if is_unknown { same().or_else(|| all().find(is_slip)) } else { None }
-}
-
-/// The keyword that a key of a schema, which is none, was meant to be.
-pub fn meant_keyword(key: &str) -> Option<&'static str> {
-    let plain = normalized(key);
-    let other =
-        || OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*plain)).map(|(keyword, _)| *keyword);
-    misspelled(key).or_else(other)
+    all().find(|keyword| normalized(keyword) == plain).or_else(|| all().find(is_slip))
 }
 
 /// Whether a keyword only describes, and does not constrain values.

@@ -206,6 +206,11 @@ impl Report {
         self.add(Code::FieldInvalid, &pointer_join(pointer, field), message);
     }
 
+    /// Reports a definition or an argument that was left out.
+    pub(super) fn left_out(&mut self, pointer: &str, what: &str) {
+        self.add(Code::DefinitionInvalid, pointer, format!("{what}; it was left out"));
+    }
+
     /// Reports a value of the wrong kind that was read as the one thing that it can mean.
     pub(super) fn repaired(&mut self, pointer: &str, field: &str, read: &Value) {
         let message = format!("`{}` has the wrong kind of value; it was read as {read}", quote(field));

@@ -38,11 +38,7 @@ impl<'d> Importer<'_, 'd> {
             let followed = self.document.follow(list, pointer, Loss::Arguments, &mut self.report);
             let Some((list, pointer)) = followed else { continue };
             let Some(list) = list.as_array() else {
-                self.report.add(
-                    Code::DefinitionInvalid,
-                    &pointer,
-                    "`parameters` is not a list; it was left out",
-                );
+                self.report.left_out(&pointer, "`parameters` is not a list");
                 continue;
             };
             if list.len() > MAX_PARAMETERS {
@@ -61,20 +57,20 @@ impl<'d> Importer<'_, 'd> {
     fn parameter(&mut self, value: &'d Value, pointer: String) -> Option<Parameter<'d>> {
         let (value, pointer) = self.document.follow(value, pointer, Loss::Arguments, &mut self.report)?;
         let Some(value) = value.as_object() else {
-            self.report.add(Code::DefinitionInvalid, &pointer, "a parameter is an object; it was left out");
+            self.report.left_out(&pointer, "a parameter is an object");
             return None;
         };
         let name = value.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
         let Some(name) = name else {
-            self.report.add(Code::DefinitionInvalid, &pointer, "a parameter without a name was left out");
+            self.report.left_out(&pointer, "a parameter has no name");
             return None;
         };
         let place = value.get("in").and_then(Value::as_str).unwrap_or_default();
         if matches!(place, "path" | "query" | "header" | "cookie" | "querystring" | "body" | "formData") {
             return Some(Parameter { place, name, value, pointer });
         }
-        let message = format!("parameter `{}` is `in` no known place; it was left out", quote(name));
-        self.report.add(Code::DefinitionInvalid, &pointer_join(&pointer, "in"), message);
+        let message = format!("parameter `{}` is `in` no known place", quote(name));
+        self.report.left_out(&pointer_join(&pointer, "in"), &message);
         None
     }
 
@@ -89,13 +85,8 @@ impl<'d> Importer<'_, 'd> {
         for parameter in parameters {
             let location = match parameter.place {
                 "path" if !known.contains(parameter.name) => {
-                    let message =
-                        format!("parameter `{}` is not in the path; it was left out", quote(parameter.name));
-                    self.report.add(
-                        Code::DefinitionInvalid,
-                        &pointer_join(&parameter.pointer, "name"),
-                        message,
-                    );
+                    let message = format!("parameter `{}` is not in the path", quote(parameter.name));
+                    self.report.left_out(&pointer_join(&parameter.pointer, "name"), &message);
                     continue;
                 }
                 "header" if IGNORED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
@@ -287,11 +278,7 @@ impl<'d> Importer<'_, 'd> {
             document.follow(content, pointer_join(&pointer, "content"), Loss::Arguments, report)?;
         let Some((media, value)) = content.as_object().and_then(best_media) else {
             report.lost_arguments = true;
-            report.add(
-                Code::DefinitionInvalid,
-                &pointer_join(&pointer, "content"),
-                "a request body without a media type was left out",
-            );
+            report.left_out(&pointer_join(&pointer, "content"), "a request body has no media type");
             return None;
         };
         let (value, place) = document.follow(value, pointer_join(&within, media), Loss::Arguments, report)?;

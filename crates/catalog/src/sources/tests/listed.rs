@@ -162,3 +162,23 @@ fn a_text_in_place_of_a_schema_is_a_type_or_accepts_anything() {
     assert_eq!(tools[0]["inputSchema"]["properties"], json!({"word": {"type": "string"}, "more": {}}));
     assert!(told[0].contains("expected a schema"), "{told:?}");
 }
+
+#[test]
+fn what_a_repair_loses_is_a_warning() {
+    let check = |definition: Value, expect: &[Severity]| {
+        let (_, findings) = judged(&json!({ "tools": [definition] }).to_string(), "mcp:x", None);
+        let severities: Vec<_> = findings.iter().map(|finding| finding.severity).collect();
+        assert_eq!(severities, expect, "{findings:?}");
+    };
+    let of = |schema: Value| json!({ "name": "a", "inputSchema": schema });
+    check(of(json!({ "type": "OBJECT" })), &[Severity::Info]);
+    check(of(json!([])), &[Severity::Info]);
+    check(of(json!("text")), &[Severity::Warning]);
+    check(of(json!({ "type": "object", "properties": { "a": { "type": "strnig" } } })), &[Severity::Warning]);
+    check(of(json!({ "type": "object", "properties": { "a": 5 } })), &[Severity::Warning]);
+    let named =
+        |key: &str, value: Value| json!({ "name": "a", "inputSchema": { "type": "object" }, key: value });
+    check(named("description", json!(5)), &[Severity::Warning]);
+    check(named("outputSchema", json!({ "pattern": "(?P<a>b)" })), &[Severity::Warning]);
+    check(named("title", json!(null)), &[]);
+}
