@@ -162,7 +162,7 @@ proptest! {
     fn no_word_is_lost(lines in proptest::collection::vec((0usize..3, "(Args:|Returns:|Note: w|Examples:|## Notes|---|```|:param k[0-9]:|:raises k:|- |)", "[a-z0-9 :()`*-]{0,12}"), 0..14)) {
         let text: Vec<String> = lines.iter().map(|(deep, mark, text)| format!("{}{mark} {text}", "    ".repeat(*deep))).collect();
         let parts = split(&text.join("\n"));
-        let mut out = format!("{} {} {}", parts.body, format!("{} {}", parts.returns.kind, parts.returns.about), parts.examples.join(" "));
+        let mut out = format!("{} {} {} {}", parts.body, parts.returns.kind, parts.returns.about, parts.examples.join(" "));
         out += &format!(" {} {}", parts.notes.join(" "), parts.raises.join(" "));
         parts.arguments.iter().for_each(|(name, Described { kind, about })| out += &format!(" {name} {kind} {about}"));
         for (_, _, line) in &lines {

@@ -48,17 +48,14 @@ pub fn schema_of_type(text: &str) -> Option<Value> {
     };
     let (mut types, mut schema) = (IndexSet::new(), Map::new());
     for form in forms {
-        let item = form.trim_end().strip_suffix("[]");
-        let kind = if item.is_some() { "array" } else { standard_type(form)? };
+        let (base, inner) = form.trim_end().split_once(['[', '<']).unwrap_or((form, ""));
+        let (kind, item) = match inner.strip_suffix([']', '>']) {
+            Some("") => ("array", base),
+            item => (standard_type(base)?, item.unwrap_or_default()),
+        };
         types.insert(kind);
-        let item = item.or_else(|| {
-            form.trim_end().strip_suffix([']', '>'])?.split_once(['[', '<']).map(|(_, item)| item)
-        });
-        if kind == "array"
-            && let Some(item) = item.and_then(schema_of_type)
-        {
-            schema.insert("items".into(), item);
-        }
+        let item = schema_of_type(item).filter(|_| kind == "array");
+        schema.extend(item.map(|item| ("items".to_string(), item)));
     }
     let kind = if types.len() == 1 { types.pop()?.into() } else { types.into_iter().collect() };
     schema.shift_insert(0, "type".into(), kind);
