@@ -42,7 +42,7 @@ fn a_call_with_a_key_twice_is_refused_over_http() {
     is_refused(&batch["results"][2]);
     assert_eq!(batch["results"][1]["result"], "moved", "{batch}");
     is_refused(&post("tool_batch", &json!({"calls": format!("[{TWICE}]")}).to_string()));
-    let query = server.get("/v1/read_tool_doc?name=look_up&name=x", &[]);
+    let query = server.get("/v1/workspace.tar?name=look_up&name=x", &[]);
     assert_eq!(query.status(), 400);
     assert!(query.text().unwrap().contains("`name` is there twice"));
 }

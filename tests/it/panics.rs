@@ -203,11 +203,14 @@ fn a_call_that_panics_is_answered_over_http_and_mcp() {
 }
 
 #[test]
-fn a_function_that_panics_is_answered_also_to_get() {
+fn a_function_that_panics_is_answered() {
     let server = Breakable::start();
     let read = |session: &str| {
-        let asking = client().get(format!("{}/v1/read_tool_doc?name=fine", server.url));
-        asking.header("x-session-id", session).send().unwrap().json::<Value>().unwrap()
+        let asking =
+            client().post(format!("{}/v1/read_tool_doc", server.url)).header("x-session-id", session);
+        let asking =
+            asking.header("content-type", "application/json").body(json!({"name": "fine"}).to_string());
+        asking.send().unwrap().json::<Value>().unwrap()
     };
     for _ in 0..TIMES {
         assert_eq!(read("broken")["error"]["code"], "INTERNAL");

@@ -110,8 +110,6 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         "/categories/vault.html",
         "/categories/people.html",
         "/tools/categories/vault.md",
-        "/v1/tool_search?query=vault",
-        "/v1/list",
     ];
     for page in pages {
         for accept in ["text/html", "application/json"] {

@@ -145,7 +145,7 @@ fn a_server_that_fails_is_told_with_its_reason_everywhere() {
     let one = &ready["servers"][0];
     assert_eq!((&one["name"], &one["tools"]), (&json!("one"), &json!(1)), "{ready}");
     assert!(one["reason"].as_str().unwrap().contains("NEEDED"), "{ready}");
-    let help = server.json("/v1/tool_help?path=work");
+    let help: serde_json::Value = server.post("tool_help", json!({"path": "work"})).json().unwrap();
     assert!(help["unavailable"].as_str().unwrap().contains("variable NEEDED is not set"), "{help}");
     let call = json!({"op": "work", "args": {"number": 1}});
     let answer: serde_json::Value = server.posting("/v1/tool_exec", &call).send().unwrap().json().unwrap();

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use serde_json::{Value, json};
+
 use super::{Server, client, header};
 use crate::fixture;
 use crate::mcp::many;
@@ -103,45 +105,19 @@ fn head_says_what_get_would_without_the_body() {
 }
 
 #[test]
-fn help_that_a_client_has_is_not_sent_again() {
-    let server = Server::github();
-    for path in
-        ["/v1/tool_help?path=create_issue", "/v1/read_tool_doc?name=get_me", "/v1/expand_tool?tool_id=get_me"]
-    {
-        let first = server.get(path, &[("if-none-match", "\"other\"")]);
-        assert_eq!((first.status().as_u16(), header(&first, "cache-control")), (200, "no-cache"), "{path}");
-        let tag = header(&first, "etag").to_string();
-        let again = server.get(path, &[("if-none-match", &tag)]);
-        assert_eq!((again.status().as_u16(), header(&again, "etag")), (304, tag.as_str()), "{path}");
-        assert!(again.bytes().unwrap().is_empty());
-    }
-    let markdown = server.get("/v1/read_tool_doc?name=get_me", &[("accept", "text/markdown")]);
-    let json = server.get("/v1/read_tool_doc?name=get_me", &[]);
-    assert_ne!(header(&markdown, "etag"), header(&json, "etag"));
-    // A search and an error are new each time.
-    for path in ["/v1/tool_search?query=issue", "/v1/tool_help?path=nothing"] {
-        let answer = server.get(path, &[]);
-        assert!(answer.headers().get("etag").is_none(), "{path}");
-        assert_eq!(header(&answer, "cache-control"), "no-store");
-    }
-}
-
-#[test]
 fn help_of_a_known_version_is_only_said_to_be_unchanged() {
     let server = Server::github();
-    let ask = |query: &str| {
-        let answer: serde_json::Value = server.get(&format!("/v1/tool_help?{query}"), &[]).json().unwrap();
-        answer
-    };
-    let first = ask("path=create_issue");
+    let help = |arguments: Value| server.post("tool_help", arguments).json::<Value>().unwrap();
+    let ask = |path: &str, known: &str| help(json!({"path": path, "known_version": known}));
+    let first = help(json!({"path": "create_issue"}));
     let version = |name: &str| first["meta"][name].as_str().or(first[name].as_str()).unwrap().to_string();
     for known in [version("doc_version"), version("registry_version")] {
-        let again = ask(&format!("path=create_issue&known_version={known}"));
-        assert_eq!((&again["ok"], &again["unchanged"]), (&true.into(), &true.into()), "{again}");
+        let again = ask("create_issue", &known);
+        assert_eq!((&again["ok"], &again["unchanged"]), (&json!(true), &json!(true)), "{again}");
         assert!(again.get("usage").is_none() && again.get("receipt").is_none(), "{again}");
     }
-    assert!(ask("path=create_issue&known_version=0000000000")["usage"].is_string());
-    let group = ask(&format!("path=root&known_version={}", version("registry_version")));
+    assert!(ask("create_issue", "0000000000")["usage"].is_string());
+    let group = ask("root", &version("registry_version"));
     assert_eq!(group["unchanged"], true, "{group}");
-    assert!(ask(&format!("path=root&known_version={}", version("doc_version"))).get("unchanged").is_none());
+    assert!(ask("root", &version("doc_version")).get("unchanged").is_none());
 }

@@ -51,7 +51,7 @@ fn each_mistake_has_its_code_and_its_status() {
     for (method, path, allow) in [
         ("DELETE", "/tools/list_items.md", "GET,HEAD,POST"),
         ("GET", "/v1/tool_exec", "POST"),
-        ("GET", "/v1/tool_batch", "POST"),
+        ("GET", "/v1/tool_help", "POST"),
         ("POST", "/registry.json", "GET,HEAD"),
         ("PUT", "/index.html", "GET,HEAD"),
     ] {

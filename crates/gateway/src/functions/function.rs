@@ -164,11 +164,6 @@ impl Function {
         self.runs.is_some()
     }
 
-    /// Whether its answers are pages, which clients may keep and ask for again by their tag.
-    pub fn gives_docs(&self) -> bool {
-        matches!(self.trace, Some(EventKind::Read | EventKind::Expand))
-    }
-
     /// Whether it may run a tool that changes something.
     pub fn may_change(&self) -> bool {
         self.effect_limit() != EffectLimit::ReadsOnly && self.runs_tools()

@@ -7,18 +7,16 @@ use axum::extract::Path;
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::LengthLimitError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::docs::encoded_address;
 use super::{RequestContext, Response, Shared};
 use crate::metrics::LimitReached;
-use crate::response::{Media, Problem, ProblemCode, Tagged, by_accept, negotiated, no_store, preferred};
-use toolcrib_definition::finding::{
-    MAX_OTHERS_VALUES, from_json, from_json_bytes, has_too_many_values, nearest,
-};
+use crate::response::{Media, Problem, ProblemCode, Tagged, negotiated, no_store, preferred};
+use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json_bytes, has_too_many_values, nearest};
 use toolcrib_definition::quoted;
 use toolcrib_front::telemetry::{self, Operation};
 use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall, linked_data};
@@ -91,6 +89,10 @@ fn described(function: &Function, root: &str) -> Value {
 pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
     let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
     let RequestContext { shared, catalog, caller, request, body } = context;
+    if request.method != Method::POST {
+        let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
+        return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
+    }
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
     let passing = shared.call_limiter.acquire(function)?;
     let context = catalog.context(&caller);
@@ -106,28 +108,6 @@ fn error_type(answer: &Result<Answer, LimitReached>) -> Option<String> {
         Ok(answer) => answer.error().map(|code| code.as_str().to_string()),
         Err(reached) => Some(reached.code().to_string()),
     }
-}
-
-/// `GET /v1/FUNCTION`, where it runs no tools, so that a link does no harm.
-pub(super) async fn read(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
-    if function.runs_tools() {
-        let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
-        return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
-    }
-    let RequestContext { shared, catalog, caller, request, .. } = context;
-    let passing = shared.call_limiter.acquire(function)?;
-    let given = query_arguments(function, request.uri.query().unwrap_or_default())?;
-    let context = catalog.context(&caller);
-    let answer = passing.call(&context, given).await?;
-    let written = match function.gives_docs() && answer.is_ok() {
-        true => {
-            let (media, text) = represented(&answer, &request.headers);
-            by_accept(Tagged::new(text, media).answer())
-        }
-        false => written(&answer, &request.headers),
-    };
-    Ok(traced(written, &context))
 }
 
 /// A call with the key of its `Idempotency-Key`, unless it says one itself.
@@ -273,32 +253,6 @@ fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
     }
 }
 
-/// The arguments of a query. A list may be given as several fields. Numbers and booleans are converted, and must not
-/// be repeated. The function refuses values that do not fit.
-fn query_arguments(function: &Function, query: &str) -> Result<Value, Problem> {
-    let properties =
-        function.definition().and_then(|definition| definition.parameters.schema().get("properties"));
-    let kind = |name: &str| properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
-    let mut arguments = Map::new();
-    for (name, text) in form_urlencoded::parse(query.as_bytes()) {
-        match (kind(&name), arguments.get_mut(&*name)) {
-            (Some("array"), Some(Value::Array(list))) => list.push(text.into()),
-            (Some("array"), _) => {
-                arguments.insert(name.into_owned(), Value::Array(vec![text.into()]));
-            }
-            (_, Some(_)) => return Err(Problem::repeated(&name)),
-            (None | Some("string"), None) => {
-                arguments.insert(name.into_owned(), text.into());
-            }
-            (Some(_), None) => {
-                let value = from_json(&text).unwrap_or_else(|_| text.as_ref().into());
-                arguments.insert(name.into_owned(), value);
-            }
-        }
-    }
-    Ok(Value::Object(arguments))
-}
-
 /// The media type of data that a browser should not open.
 const DATA: &str = "application/octet-stream";
 
@@ -329,26 +283,4 @@ pub(super) async fn result_data(
 fn is_harmless(media: &str) -> bool {
     let is_media = ["image/", "audio/", "video/"].iter().any(|kind| media.starts_with(kind));
     (is_media && !media.contains("xml")) || media == "application/pdf"
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_query_says_what_a_body_would() {
-        let check = |query: &str, expect: Value| {
-            let read = query_arguments(Function::named("tool_help").unwrap(), query).ok();
-            assert_eq!(read, Some(expect), "{query}");
-        };
-        check("", json!({}));
-        check("path=onto.task&format=full", json!({"path": "onto.task", "format": "full"}));
-        check(
-            "paths=a&paths=b%20c&include_schemas=true",
-            json!({"paths": ["a", "b c"], "include_schemas": true}),
-        );
-        check("include_schemas=perhaps&x=1", json!({"include_schemas": "perhaps", "x": "1"}));
-    }
 }

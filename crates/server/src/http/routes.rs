@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use axum::routing::{MethodRouter, Router, get, post};
+use axum::routing::{MethodRouter, Router, any, get, post};
 use serde_json::{Value, json};
 use strum::VariantArray;
 use tower_http::compression::CompressionLayer;
@@ -40,7 +40,7 @@ static TABLE: [Entry; 31] = [
     ("/v1/parse", Route::Function, Caller, || post(jobs::parse)),
     ("/v1/results", Route::Function, Caller, || post(jobs::results)),
     ("/v1/workspace.tar", Route::Catalog, Caller, || get(jobs::workspace)),
-    ("/v1/{function}", Route::Function, Caller, || get(functions::read).post(functions::call)),
+    ("/v1/{function}", Route::Function, Caller, || any(functions::call)),
     ("/v1/tools/{*name}", Route::Function, Caller, || post(functions::run)),
     ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(functions::result_data)),
     ("/v1", Route::Function, Caller, || get(functions::list)),
