@@ -182,7 +182,7 @@ fn write_new(folder: &Path, name: &str, data: &BlockData) -> std::io::Result<Pat
     let mut number = 1;
     loop {
         let counted = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{name}{counted}.{}", data.ending()));
+        let path = folder.join(format!("{name}{counted}"));
         match std::fs::File::create_new(&path) {
             Ok(mut file) => return file.write_all(&data.bytes).map(|()| path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,

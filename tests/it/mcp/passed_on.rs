@@ -252,7 +252,7 @@ fn on_the_command_line_a_picture_is_a_file_where_a_folder_is_given() {
         "{}",
         told.stdout
     );
-    for file in ["result-0-1.png", "result-0-1-2.png"] {
+    for file in ["result-0-1", "result-0-1-2"] {
         let told = fixture::run(&[&exec[..], &["--output", fixture::text(&out)]].concat());
         let answer: Value = serde_json::from_str(&told.stdout).unwrap();
         let written = answer["meta"]["blocks"][0]["file"].as_str().unwrap();

@@ -195,24 +195,6 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Media types by the ending of a file.
-const ENDINGS: [(&str, &str); 14] = [
-    ("image/png", "png"),
-    ("image/jpeg", "jpg"),
-    ("image/gif", "gif"),
-    ("image/webp", "webp"),
-    ("image/svg+xml", "svg"),
-    ("audio/wav", "wav"),
-    ("audio/mpeg", "mp3"),
-    ("audio/ogg", "ogg"),
-    ("video/mp4", "mp4"),
-    ("application/pdf", "pdf"),
-    ("application/zip", "zip"),
-    ("application/gzip", "gz"),
-    ("application/json", "json"),
-    ("text/plain", "txt"),
-];
-
 /// The data of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockData {
@@ -227,13 +209,6 @@ impl BlockData {
     fn of(block: &DataBlock<'_>) -> Option<Self> {
         let bytes = LENIENT.decode(block.data).ok()?;
         Some(Self { media_type: block.media_type.map(str::to_string), bytes })
-    }
-
-    /// The ending of a file with this data.
-    pub fn ending(&self) -> &'static str {
-        let media_type = self.media_type.as_deref().and_then(|media| media.split(';').next());
-        let known = ENDINGS.iter().find(|(media, _)| media_type.is_some_and(|own| own.trim() == *media));
-        known.map_or("bin", |(_, ending)| ending)
     }
 }
 
