@@ -282,7 +282,7 @@ fn is_complete(tree: &Tree) {
         "index.html", "404.html", "search.html", "search-index.js", "findings.html", "profiles.html",
         "profiles/core.html", "categories/Issues.html", "tools/get_me.html", "tools/get_me.md",
         "payloads/get_me.json", "tools/README.md", "tools/registry.json", "registry.json", "llms.txt",
-        "llms-full.txt", "assets/site.css", "assets/site.js", "assets/icon.svg",
+        "assets/site.css", "assets/site.js", "assets/icon.svg",
     ] {
         assert!(tree.contains_key(path), "{path}");
     }

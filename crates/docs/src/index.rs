@@ -8,7 +8,7 @@ use tera::Context;
 
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
-use toolcrib_catalog::{Catalog, Profile, ProfileTool, Tool, by_category};
+use toolcrib_catalog::{Catalog, Profile, Tool, by_category};
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clipped, slug};
@@ -501,59 +501,28 @@ fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
     chunks
 }
 
-// `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all pages in one file.
+// `llms.txt` (llmstxt.org): a link and a line for each tool, below its category.
 
-/// The layout of both files. Tools are positions in [`Catalog::tools`].
-#[derive(Debug)]
-pub struct Llms {
-    head: String,
-    /// The tools below the title of each category.
-    categories: Vec<(String, Vec<usize>)>,
-    tools: Vec<usize>,
-}
-
-impl Llms {
-    /// Lays out a profile.
-    pub fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
-        let place = |entry: &ProfileTool<'_>| catalog.position(&entry.tool.name);
-        let tools: Vec<usize> = profile.tools.iter().filter_map(place).collect();
-        let categories = by_category(tools.iter().map(|&index| (&*catalog.tools[index], index)));
-        let categories = categories
-            .into_iter()
-            .map(|(category, tools)| (inline(&category.as_str().replace('/', " / ")), tools.to_vec()))
-            .collect();
-        let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
-        let count = tools.len();
-        let summary = profile
-            .description
-            .map(inline)
-            .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(count, "tool")));
-        let head = format!(
-            "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
-             [tools/README.md](tools/README.md). Registry version: {}.\n",
-            inline(&title),
-            catalog.version
-        );
-        Self { head, categories, tools }
-    }
-
-    /// `llms.txt`: a link and a line for each tool, below its category.
-    pub fn brief(&self, catalog: &Catalog) -> String {
-        let mut out = self.head.clone();
-        for (title, tools) in &self.categories {
-            out += &format!("\n## {title}\n\n");
-            for tool in tools.iter().filter_map(|&index| catalog.tools.get(index)) {
-                let (name, short) = (name(&tool.name), inline(&tool.short));
-                out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
-            }
+/// `llms.txt` of a profile.
+pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>) -> String {
+    let tools: Vec<&Tool> = profile.tools.iter().map(|entry| entry.tool).collect();
+    let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
+    let summary = profile
+        .description
+        .map(inline)
+        .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(tools.len(), "tool")));
+    let mut out = format!(
+        "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
+         [tools/README.md](tools/README.md). Registry version: {}.\n",
+        inline(&title),
+        catalog.version
+    );
+    for (category, tools) in by_category(tools.into_iter().map(|tool| (tool, tool))) {
+        out += &format!("\n## {}\n\n", inline(&category.as_str().replace('/', " / ")));
+        for tool in tools {
+            let (name, short) = (name(&tool.name), inline(&tool.short));
+            out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
         }
-        out
     }
-
-    /// `llms-full.txt`: the pages of all tools; `doc` makes the page of the tool at a position.
-    pub fn full(&self, doc: impl Fn(usize) -> Option<String>) -> String {
-        let docs = self.tools.iter().filter_map(|&index| doc(index));
-        let docs = docs.map(|doc| format!("\n---\n\n{}\n", doc.trim_end()));
-        std::iter::once(self.head.clone()).chain(docs).collect()
-    }
+    out
 }

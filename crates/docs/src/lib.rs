@@ -30,7 +30,7 @@ pub use templates::escaped;
 use toolcrib_catalog::{Catalog, Profile, ProfileTool, registry};
 
 pub use doc::{Around, Doc, Section};
-pub use index::Llms;
+pub use index::llms_txt;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};

@@ -19,7 +19,6 @@ use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Findings, registry};
 use toolcrib_definition::finding::Finding;
 use toolcrib_definition::quoted;
-use toolcrib_docs::Llms;
 use toolcrib_gateway::functions::CatalogView;
 use toolcrib_gateway::state::StateError;
 
@@ -173,7 +172,6 @@ pub(crate) struct ResponseCache {
     listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
     site: OnceLock<SiteIndex>,
-    llms: OnceLock<Llms>,
     bodies: RwLock<HashMap<String, Tagged>>,
 }
 
@@ -186,7 +184,6 @@ impl ResponseCache {
             listing,
             listed_tools: OnceLock::new(),
             site: OnceLock::new(),
-            llms: OnceLock::new(),
             bodies: RwLock::default(),
         }
     }
@@ -246,11 +243,6 @@ impl ResponseCache {
         let (catalog, templates) = (self.view.catalog(), self.view.templates());
         let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
         Site::new(index, catalog, self.findings(), templates).served()
-    }
-
-    /// The layout of `llms.txt` and `llms-full.txt`.
-    pub(crate) fn llms(&self) -> &Llms {
-        self.llms.get_or_init(|| Llms::lay_out(self.view.catalog(), &self.view.profile()))
     }
 
     /// `registry.json`; kept unless it is large.

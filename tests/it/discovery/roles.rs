@@ -108,11 +108,9 @@ fn a_visible_tool_that_is_forbidden_is_a_pointer_and_no_more() {
                 assert_eq!(page.text().unwrap().contains("anzibar"), may, "{form} {accept}");
             }
         }
-        for path in
-            ["/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt", "/search-index.js", "/"]
-        {
+        for path in ["/tools/README.md", "/registry.json", "/llms.txt", "/search-index.js", "/"] {
             let page = server.get(path, &[("authorization", &bearer)]).text().unwrap();
-            assert!(page.contains(name) || path == "/" || path == "/llms-full.txt", "{path}: {page}");
+            assert!(page.contains(name) || path == "/", "{path}: {page}");
             assert!(may || !page.contains("anzibar"), "{path} reveals {name}: {page}");
         }
         let query = json!({"query": "zanzibar limit threshold"});

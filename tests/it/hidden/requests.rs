@@ -99,7 +99,6 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         "/tools/README.md",
         "/registry.json",
         "/llms.txt",
-        "/llms-full.txt",
         "/openapi.json",
         "/sitemap.xml",
         "/v1",

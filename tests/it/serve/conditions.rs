@@ -28,8 +28,8 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
 fn what_a_client_has_is_not_sent_again() {
     let server = Server::github();
     for path in [
-        DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt", "/openapi.json",
-        "/tools/get_me", "/v1", "/assets/site.css", "/search-index.js",
+        DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/openapi.json", "/tools/get_me", "/v1",
+        "/assets/site.css", "/search-index.js",
     ] {
         for encoding in ["identity", "gzip"] {
             let ask = |tag: &str| server.get(path, &[("accept-encoding", encoding), ("if-none-match", tag)]);
@@ -58,7 +58,7 @@ fn a_compressed_body_has_the_bytes_of_the_plain_one_and_each_content_its_tag() {
     let large = many(1200);
     for server in [Server::github(), Server::start(fixture::text(large.path()), &[], &[])] {
         let mut seen: HashMap<String, &str> = HashMap::new();
-        for path in [DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt"] {
+        for path in [DOC, "/tools/README.md", "/registry.json", "/llms.txt"] {
             let plain = server.get(path, &[("accept-encoding", "identity")]);
             if plain.status() == 404 {
                 continue;

@@ -105,7 +105,7 @@ fn functions_answer_in_json_or_in_markdown() {
 }
 
 #[test]
-fn llms_txt_links_every_tool_and_the_full_one_has_every_doc() {
+fn llms_txt_links_every_tool() {
     let server = Server::github();
     let text = server.text("/llms.txt");
     let mut lines = text.lines();
@@ -117,10 +117,8 @@ fn llms_txt_links_every_tool_and_the_full_one_has_every_doc() {
         .filter_map(|line| line.strip_prefix("- [")?.split_once("](")?.1.split(')').next())
         .collect();
     assert!(links.len() >= 117, "{}", links.len());
-    let full = server.text("/llms-full.txt");
     for link in links {
-        let doc = server.text(&format!("/{link}"));
-        assert!(full.contains(doc.trim_end()), "{link}");
+        assert!(!server.text(&format!("/{link}")).is_empty(), "{link}");
     }
 }
 

@@ -143,10 +143,8 @@ fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
     }
     let all = |token: &str, name: &str| {
         let mut seen = Vec::new();
-        let listing = [
-            "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt", "/", "/readyz?verbose",
-            "/findings.html",
-        ];
+        let listing =
+            ["/tools/README.md", "/registry.json", "/llms.txt", "/", "/readyz?verbose", "/findings.html"];
         let named = ["", ".md", ".html"].map(|end| format!("/tools/{name}{end}"));
         let paths = listing.map(str::to_string).into_iter().chain(named);
         for path in paths {

@@ -1,5 +1,5 @@
 //! Docs, pages for people, and files about the whole catalog. `/tools/NAME.md` is a doc, `/tools/NAME.html` a page, and `/tools/NAME`
-//! the form that the client prefers; `/registry.json`, `/llms.txt` and `/llms-full.txt` are about all tools. Pages that `site` makes
+//! the form that the client prefers; `/registry.json` and `/llms.txt` are about all tools. Pages that `site` makes
 //! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
 
 use std::borrow::Cow;
@@ -22,6 +22,7 @@ use crate::response::{
 use crate::site::{Attempt, Connect, MAX_QUERY, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::{Finding, from_json};
+use toolcrib_docs::llms_txt;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::Function;
 use toolcrib_gateway::state::random_id;
@@ -292,14 +293,11 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 
 /// `GET /llms.txt`.
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |cache| Ok(Tagged::new(cache.llms().brief(cache.view().catalog()), Media::Text).answer()))
-        .await
-}
-
-/// `GET /llms-full.txt`.
-pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
-    let full = |cache: &ResponseCache| cache.llms().full(|index| cache.view().markdown(index));
-    made(context, move |cache| Ok(Tagged::new(full(cache), Media::Text).answer())).await
+    made(context, |cache| {
+        let view = cache.view();
+        Ok(Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text).answer())
+    })
+    .await
 }
 
 async fn made(

@@ -33,7 +33,7 @@ type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
 
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
-static TABLE: [Entry; 31] = [
+static TABLE: [Entry; 30] = [
     ("/v1/reload", Route::Function, Caller, || post(health::reload)),
     ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
@@ -48,7 +48,6 @@ static TABLE: [Entry; 31] = [
     ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(docs::try_tool)),
     ("/registry.json", Route::Catalog, Caller, || get(docs::registry)),
     ("/llms.txt", Route::Catalog, Caller, || get(docs::llms)),
-    ("/llms-full.txt", Route::Catalog, Caller, || get(docs::llms_full)),
     ("/openapi.json", Route::Catalog, Caller, || get(describe)),
     ("/approvals.html", Route::Page, Caller, || get(operate::approvals)),
     ("/approvals/{id}", Route::Page, Caller, || get(operate::approval).post(operate::decision)),

@@ -29,11 +29,10 @@ pub use index::SiteIndex;
 pub use operate::{ApprovalView, Filter, MAX_SKIPPED, ServerView};
 pub use tool::Attempt;
 
-use toolcrib_catalog::{Catalog, ProfileTool, Resolved, Tool, registry};
-use toolcrib_definition::DescriptionMode;
+use toolcrib_catalog::{Catalog, Resolved, Tool, registry};
 use toolcrib_definition::finding::{Finding, Severity};
 use toolcrib_docs::folder::Files;
-use toolcrib_docs::{Docs, Llms, RenderError, TemplateError, Templates};
+use toolcrib_docs::{Docs, RenderError, TemplateError, Templates, llms_txt};
 
 /// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -314,15 +313,9 @@ impl Site<'_> {
             files.push(path.clone(), move || Ok::<_, TemplateError>(asset.clone()));
         }
         if is_whole {
-            let llms = move || Llms::lay_out(catalog, profile);
-            let doc = move |place: usize| {
-                let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
-                docs.tool(entry).ok()
-            };
             let whole = |text: String| Ok::<_, TemplateError>(text);
             files.push("registry.json".into(), move || whole(registry(catalog, profile)));
-            files.push("llms.txt".into(), move || whole(llms().brief(catalog)));
-            files.push("llms-full.txt".into(), move || whole(llms().full(doc)));
+            files.push("llms.txt".into(), move || whole(llms_txt(catalog, profile)));
             files.key = self.key(docs);
         }
         Ok(files)
