@@ -260,27 +260,6 @@ fn names_that_a_client_gives_its_request_come_back() {
 }
 
 #[test]
-fn functions_that_run_nothing_can_be_read_with_get() {
-    let server = Server::github();
-    let check = |function: &str, query: &str, body: Value| {
-        let asked = server.json(&format!("/v1/{function}?{query}"));
-        assert_eq!(
-            asked,
-            server.post(function, body.to_string()).json::<Value>().unwrap(),
-            "{function}?{query}"
-        );
-    };
-    check("tool_help", "path=create_issue", json!({"path": "create_issue"}));
-    check(
-        "tool_help",
-        "paths=root&paths=Issues&format=full",
-        json!({"paths": ["root", "Issues"], "format": "full"}),
-    );
-    check("tool_search", "query=open%20an+issue&limit=2", json!({"query": "open an issue", "limit": 2}));
-    check("expand_tool", "tool_id=get_me", json!({"tool_id": "get_me"}));
-}
-
-#[test]
 fn the_docs_list_every_route_and_no_other() {
     let page = std::fs::read_to_string(fixture::package().join("docs/operate.md")).unwrap();
     let table = page.split("## Addresses").nth(1).unwrap().split("\n## ").next().unwrap();
