@@ -1,6 +1,6 @@
 //! Lists the content of a group within a budget: its groups, then its ops, with a line each. When that is too long,
-//! the lines get shorter, then ops are put together by category, or by the first word of their names where there is one
-//! category, and at last only a part is listed.
+//! the lines get shorter, then ops are put together (by category, by their beginnings), and at last only a part is
+//! listed.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,8 @@ const RESERVED: usize = 50;
 const FULL: usize = 5;
 /// Most ops that are named without a line before they are put together.
 const NAMES_ALONE: usize = 24;
+/// Most groups by word before ops are grouped by letter.
+const MAX_PIECES: usize = 40;
 /// Most characters of the names in a group, and of the line of an op, from the richest form to the barest.
 const LEVELS: [(usize, usize); 4] = [(90, 160), (60, 60), (32, 36), (0, 0)];
 
@@ -88,11 +90,9 @@ pub fn directory(
         budget: budget(format),
     };
     listing.ops.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
-    if !group.is_of_ops {
-        return directory.told(listing, None);
-    }
-    let grouped = directory.by_category(groups, &listing).or_else(|| directory.by_beginning(&listing));
-    directory.told(listing, grouped)
+    let categories = group.is_of_ops.then(|| directory.by_category(groups, &listing));
+    let pieces = group.is_of_ops.then(|| directory.by_beginning(&listing));
+    directory.told(listing, [categories.flatten(), pieces.flatten()])
 }
 
 /// The ops that begin with a prefix, such as `github.create_*`, if there are any.
@@ -109,8 +109,8 @@ pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<St
     let listing = Listing { ops: all.clone(), ..Listing::default() };
     let path = format!("{start}*{}", only.suffix());
     let directory = Directory { catalog, path, only, all, budget: budget(format) };
-    let grouped = directory.by_beginning(&listing);
-    Some(directory.told(listing, grouped))
+    let pieces = directory.by_beginning(&listing);
+    Some(directory.told(listing, [None, pieces]))
 }
 
 fn budget(format: Format) -> usize {
@@ -132,15 +132,23 @@ fn prefix(catalog: &Catalog, path: &str, is_of_ops: bool, ops: &[usize]) -> Stri
 }
 
 impl Directory<'_> {
-    /// The listing in its richest form that fits; else the grouped one, or a part of it.
-    fn told(&self, listing: Listing, grouped: Option<Listing>) -> Map<String, Value> {
-        let names_alone = listing.ops.len() <= NAMES_ALONE || grouped.is_none();
+    /// The first of the listings that fits, in its richest form that fits; else a part of the last one.
+    fn told(&self, listing: Listing, larger: [Option<Listing>; 2]) -> Map<String, Value> {
+        let names_alone = listing.ops.len() <= NAMES_ALONE || larger.iter().all(Option::is_none);
         let levels = if names_alone { &LEVELS[..] } else { &LEVELS[..3] };
         if let Some(told) = self.fitting(&listing, levels) {
             return told;
         }
-        let listing = grouped.unwrap_or(listing);
-        self.fitting(&listing, &LEVELS).unwrap_or_else(|| self.cut(listing))
+        let mut smallest = listing;
+        for listing in larger.into_iter().flatten() {
+            if let Some(told) = self.fitting(&listing, &LEVELS) {
+                return told;
+            }
+            if listing.entries() < smallest.entries() {
+                smallest = listing;
+            }
+        }
+        self.cut(smallest)
     }
 
     fn fitting(&self, listing: &Listing, levels: &[(usize, usize)]) -> Option<Map<String, Value>> {
@@ -276,15 +284,26 @@ impl Directory<'_> {
         Some(larger)
     }
 
-    /// The same list with ops under their common beginnings of whole words.
+    /// The same list with ops under their common beginnings, by word or else by letter.
     fn by_beginning(&self, listing: &Listing) -> Option<Listing> {
         let common = self.common(&listing.ops);
+        let word = |rest: &str| rest.find(['_', '-', '.']).map(|end| end + 1);
+        let letter = |rest: &str| rest.chars().next().map(char::len_utf8);
+        let by_word = self.cut_at(listing, common, word);
+        if by_word.as_ref().is_some_and(|larger| larger.entries() <= MAX_PIECES) {
+            return by_word;
+        }
+        let by_letter = self.cut_at(listing, common, letter);
+        [by_word, by_letter].into_iter().flatten().min_by_key(Listing::entries)
+    }
+
+    fn cut_at(&self, listing: &Listing, common: usize, end: fn(&str) -> Option<usize>) -> Option<Listing> {
         let mut beginnings: IndexMap<&str, Vec<usize>> = IndexMap::new();
         let mut larger = Listing { groups: listing.groups.clone(), ..Listing::default() };
         for &op in &listing.ops {
             let name = &self.catalog.tools[op].op;
-            match name[common..].find(['_', '-', '.']) {
-                Some(end) => beginnings.entry(&name[..=common + end]).or_default().push(op),
+            match end(&name[common..]) {
+                Some(end) => beginnings.entry(&name[..common + end]).or_default().push(op),
                 None => larger.ops.push(op),
             }
         }
@@ -293,7 +312,9 @@ impl Directory<'_> {
                 [op] => larger.ops.push(op),
                 _ => {
                     let path = format!("{beginning}*{}", self.only.suffix());
-                    larger.groups.push(Piece { path, ops, prefix: beginning.to_string() });
+                    // Names begin with a whole word: `managedlustre`, not `anagedlustre` below `m*`.
+                    let words = beginning.rfind(['_', '-', '.']).map_or("", |at| &beginning[..=at]);
+                    larger.groups.push(Piece { path, ops, prefix: words.to_string() });
                 }
             }
         }
