@@ -106,7 +106,7 @@ impl Index {
             "wants": WANTS,
             "contraries": contraries::PAIRS.trim_end(),
             "people": PEOPLE,
-            "afterHead": AFTER_HEAD.as_slice(),
+            "afterHead": AFTER_HEAD,
             "weights": rank::WEIGHTS,
             "sameThing": rank::SAME_THING,
             "matchWeights": weights(&self.match_terms(&Query::default(), &[Features::default()])),

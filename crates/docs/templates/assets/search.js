@@ -50,7 +50,7 @@ window.toolcribSearch = (index, model) => {
   const ENDINGS = [['ies', 'y'], ['es', ''], ['s', ''], ['ing', ''], ['ing', 'e'], ['ed', ''], ['ed', 'e'], ['ting', ''], ['ping', '']];
   const forms = word => [word, ...ENDINGS.filter(([end]) => word.endsWith(end) && word.length - end.length > 2).map(([end, other]) => word.slice(0, -end.length) + other)];
   const termOf = word => terms.get(forms(word).find((form, at) => terms.has(form) || !at && place.has(form)));
-  const frames = new Map(index.frames), question = index.question.split(' '), afterHead = new Set(index.afterHead);
+  const frames = new Map(index.frames), question = index.question.split(' '), afterHead = new Set(index.afterHead.split(' ')), toldAfter = new Set(index.toldAfter.split(' '));
   const frame = (word, later) => {
     const known = frames.get(word) || [];
     const phrasal = known.filter(([after]) => after && later.slice(0, ['a', 'an'].includes(after) ? 1 : 6).includes(after)).reduce((all, [, actions]) => all | actions, 0);
@@ -64,7 +64,7 @@ window.toolcribSearch = (index, model) => {
     let verb = -1, all = 0;
     said.forEach((word, at) => {
       const actions = (frame(word, said.slice(at + 1)) || [0])[0];
-      const isWish = !index.toldAfter.includes(said[at - 1]) && (!word.endsWith('ed') || said.slice(0, at).some(other => index.wants.includes(other)));
+      const isWish = !toldAfter.has(said[at - 1]) && (!word.endsWith('ed') || said.slice(0, at).some(other => index.wants.includes(other)));
       all |= said.some(other => index.refusals.includes(other)) || !isWish ? 0 : actions;
       if (verb < 0 && actions && at >= first && at < first + 4) verb = at;
     });
