@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use toolcrib::catalog::Checked;
 use toolcrib::render::Templates;
-use toolcrib::search::{Index, IndexEntry, SearchRequest, Verdict};
+use toolcrib::search::{Index, IndexEntry, SearchRequest};
 use toolcrib::site::{Site, SiteIndex};
 
 use crate::fixture::{self, Tree, run, text, tree};
@@ -38,8 +38,7 @@ fn engine(checked: &Checked) -> impl Fn(&str) -> (String, Vec<String>) {
     let names: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.safe_name.clone()).collect();
     move |query| {
         let found = index.find(SearchRequest { query, within: None, limit: 5 });
-        let most = if found.verdict == Verdict::NoMatch { 3 } else { 5 };
-        let hits = found.hits.iter().take(most).map(|hit| names[hit.entry].clone());
+        let hits = found.hits.iter().map(|hit| names[hit.entry].clone());
         (found.verdict.as_str().to_string(), hits.collect())
     }
 }

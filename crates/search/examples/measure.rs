@@ -170,6 +170,38 @@ fn ask(catalog: &Catalog, query: &str, gold: &[usize], sums: &mut Sums, set: Opt
     }
 }
 
+/// Asks the fresh requests, which judge: shares with half of their 95 % intervals, and no single request.
+fn ask_fresh(folder: &Path) {
+    let mut catalogs: BTreeMap<String, Catalog> = BTreeMap::new();
+    let (mut sums, mut far) = (Sums::default(), Sums::default());
+    for row in lines(&folder.join("queries.jsonl")) {
+        let file = row["catalog"].as_str().unwrap();
+        let catalog = catalogs.entry(file.into()).or_insert_with(|| {
+            let checked = open(config::read(&folder.join(file))).catalog;
+            catalog(&checked.tools.iter().map(|tool| &**tool).collect::<Vec<_>>())
+        });
+        let wanted = gold(&row);
+        let is_gold = |tool: &usize| wanted.contains(&catalog.names[*tool].as_str());
+        let gold: Vec<usize> = (0..catalog.names.len()).filter(is_gold).collect();
+        assert_eq!(gold.len(), wanted.len(), "{wanted:?}");
+        let sums = if row["kind"] == "far" { &mut far } else { &mut sums };
+        ask(catalog, row["query"].as_str().unwrap(), &gold, sums, None);
+    }
+    for (name, count, all) in [
+        ("right tool first", sums.first, sums.answerable),
+        ("right tool among five", sums.five, sums.answerable),
+        ("answerable, no_match", sums.no_match, sums.answerable),
+        ("answerable, unsure", sums.unsure, sums.answerable),
+        ("near misses, unsure or no_match", sums.doubted, sums.unanswerable),
+        ("far, no_match", far.refused, far.unanswerable),
+        ("far, unsure or no_match", far.doubted, far.unanswerable),
+    ] {
+        let share = count / all;
+        let interval = 1.96 * (share * (1.0 - share) / all).sqrt();
+        println!("fresh: {name:34} {:5.1} ± {:.1}", 100.0 * share, 100.0 * interval);
+    }
+}
+
 /// Asks the requests of [`LISTS`].
 fn ask_lists(folders: &[PathBuf]) {
     let same = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -372,6 +404,7 @@ fn main() {
     report(&format!("{} tools merged", entries.len()), &mut plain);
     report("merged, product named", &mut named);
     ask_lists(&[catalogs.clone(), data.join("everyday")]);
+    ask_fresh(&data.join("everyday/fresh"));
     scale(&entries, &rows);
     languages.iter_mut().for_each(|(language, sums)| report(language, sums));
     report("everyday", &mut all);

@@ -21,6 +21,8 @@ pub(super) const FEATURES: usize = 11;
 pub(super) const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
 /// Cosine above which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
+/// Cosine from which an entry without a word of the query is still shown if nothing fits.
+const TELLS_NEAR: f32 = 0.35;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
 pub(super) const SAME_THING: f32 = 0.5;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
@@ -92,7 +94,10 @@ impl Index {
             confidence: confidence::NAMED,
             reason: "the query names it".into(),
         });
-        let fitting = ranked.iter().zip(&first).take(left).map(|(candidate, features)| Hit {
+        let is_near = |one: &Candidate| one.words > 0.0 || one.meaning >= TELLS_NEAR;
+        let shown = |one: &&Candidate| fit >= self.min_match_likelihood || is_near(one);
+        let fitting = ranked.iter().zip(&first).take(left).filter(|(one, _)| shown(one));
+        let fitting = fitting.map(|(candidate, features)| Hit {
             entry: candidate.entry as usize,
             score: candidate.score,
             confidence: confidence::of(features, fit).min(most).min(self.most_for(&query, candidate)),

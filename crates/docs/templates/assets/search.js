@@ -284,7 +284,7 @@ window.toolcribSearch = (index, model) => {
     if (first > 0) found[0].score = Math.max(found[0].score, best);
     const others = found.filter(one => !named.includes(one.entry)), said = named.length ? 'match' : verdict(query, others);
     others.splice(Math.max(most - named.length, 0));
-    const hits = said === 'no_match' ? others.slice(0, 5) : others;
+    const hits = said === 'no_match' ? others.filter(one => one.words > 0 || one.meaning >= 0.35) : others;
     return { verdict: said, hits: [...named, ...hits.map(one => one.entry)].slice(0, most) };
   };
 };
