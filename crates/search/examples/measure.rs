@@ -1,4 +1,5 @@
-//! Measures search on labelled sets: those of other authors, and everyday requests, whose halves choose and judge.
+//! Measures search on labelled sets: those of other authors, and everyday requests. `lab/search/sets.toml` says what each set is
+//! for.
 //!
 //! `cargo run --release -p toolcrib-search --example measure -- RETRIEVAL CATALOGS [hits|features]`
 //!
@@ -30,7 +31,7 @@ const FAR: &str = include_str!("../../../lab/search/far.txt");
 /// Requests in other languages: language, server, expected tools, query.
 const LANGUAGES: &str = include_str!("../../../lab/search/languages.tsv");
 
-/// Requests over catalogs with everyday requests, and over others, judged apart: catalog, expected tools, query.
+/// Requests over catalogs with everyday requests, and over others: catalog, expected tools, query.
 const LISTS: [(&str, &str); 2] = [
     ("plain", include_str!("../../../lab/search/plain.tsv")),
     ("sixty", include_str!("../../../lab/search/sixty.tsv")),
@@ -169,6 +170,38 @@ fn ask(catalog: &Catalog, query: &str, gold: &[usize], sums: &mut Sums, set: Opt
     }
 }
 
+/// Asks the fresh requests, which judge: shares with half of their 95 % intervals, and no single request.
+fn ask_fresh(folder: &Path) {
+    let mut catalogs: BTreeMap<String, Catalog> = BTreeMap::new();
+    let (mut sums, mut far) = (Sums::default(), Sums::default());
+    for row in lines(&folder.join("queries.jsonl")) {
+        let file = row["catalog"].as_str().unwrap();
+        let catalog = catalogs.entry(file.into()).or_insert_with(|| {
+            let checked = open(config::read(&folder.join(file))).catalog;
+            catalog(&checked.tools.iter().map(|tool| &**tool).collect::<Vec<_>>())
+        });
+        let wanted = gold(&row);
+        let is_gold = |tool: &usize| wanted.contains(&catalog.names[*tool].as_str());
+        let gold: Vec<usize> = (0..catalog.names.len()).filter(is_gold).collect();
+        assert_eq!(gold.len(), wanted.len(), "{wanted:?}");
+        let sums = if row["kind"] == "far" { &mut far } else { &mut sums };
+        ask(catalog, row["query"].as_str().unwrap(), &gold, sums, None);
+    }
+    for (name, count, all) in [
+        ("right tool first", sums.first, sums.answerable),
+        ("right tool among five", sums.five, sums.answerable),
+        ("answerable, no_match", sums.no_match, sums.answerable),
+        ("answerable, unsure", sums.unsure, sums.answerable),
+        ("near misses, unsure or no_match", sums.doubted, sums.unanswerable),
+        ("far, no_match", far.refused, far.unanswerable),
+        ("far, unsure or no_match", far.doubted, far.unanswerable),
+    ] {
+        let share = count / all;
+        let interval = 1.96 * (share * (1.0 - share) / all).sqrt();
+        println!("fresh: {name:34} {:5.1} ± {:.1}", 100.0 * share, 100.0 * interval);
+    }
+}
+
 /// Asks the requests of [`LISTS`].
 fn ask_lists(folders: &[PathBuf]) {
     let same = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -300,8 +333,8 @@ fn main() {
     let (mut entries, mut all_tools): (Vec<IndexEntry>, Vec<[String; 3]>) = (Vec::new(), Vec::new());
     let mut destructive = Vec::new();
     let mut languages: BTreeMap<&str, Sums> = BTreeMap::new();
-    let mut apart = [Sums::default(), Sums::default()];
-    let (mut halves, mut all) = ([Sums::default(), Sums::default()], Sums::default());
+    let mut apart = Sums::default();
+    let mut all = Sums::default();
     for (file, rows) in &groups {
         let near = [catalogs.join(file), data.join("everyday").join(file)];
         let path = near.iter().find(|path| path.exists()).unwrap();
@@ -327,13 +360,8 @@ fn main() {
                 })
                 .collect();
             assert_eq!(gold.is_empty(), wanted.is_empty(), "{query} {wanted:?}");
-            let half =
-                query.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)))
-                    >> 9
-                    & 1;
-            let name = format!("everyday {half} {file}");
+            let name = format!("everyday {file}");
             ask(&catalog, query, &gold, &mut sums, Some(&name));
-            ask(&catalog, query, &gold, &mut halves[half as usize], None);
             ask(&catalog, query, &gold, &mut all, None);
         }
         report(file, &mut sums);
@@ -355,9 +383,8 @@ fn main() {
         for row in lines(&data.join("metatool/queries.jsonl")).iter().step_by(140) {
             ask(&catalog, row["query"].as_str().unwrap(), &[], &mut far, Some("far metatool"));
         }
-        for (place, query) in FAR.lines().enumerate() {
-            let half = place % 2;
-            ask(&catalog, query, &[], &mut apart[half], Some(&format!("apart {half}")));
+        for query in FAR.lines() {
+            ask(&catalog, query, &[], &mut apart, Some("apart"));
         }
     }
     let names = all_tools.iter().map(|[name, ..]| name.clone()).collect();
@@ -377,14 +404,10 @@ fn main() {
     report(&format!("{} tools merged", entries.len()), &mut plain);
     report("merged, product named", &mut named);
     ask_lists(&[catalogs.clone(), data.join("everyday")]);
+    ask_fresh(&data.join("everyday/fresh"));
     scale(&entries, &rows);
     languages.iter_mut().for_each(|(language, sums)| report(language, sums));
-    let [one, other] = &mut halves;
-    report("everyday half 0 (chooses)", one);
-    report("everyday half 1 (judges)", other);
     report("everyday", &mut all);
     report("far requests (other sets)", &mut far);
-    let [one, other] = &mut apart;
-    report("far requests of everyday, choose", one);
-    report("far requests of everyday, judge", other);
+    report("far requests of everyday", &mut apart);
 }

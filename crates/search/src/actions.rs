@@ -28,10 +28,8 @@ const MAY: [&str; 4] = ["can", "may", "has", "have"];
 /// Words of a request that something is not done; "don" is what "don't" leaves.
 const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
 /// Words that a verb follows which is a thing, or was done by somebody; and words that ask for what a participle says.
-const TOLD_AFTER: [&str; 24] = [
-    "the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "this", "these", "those", "in",
-    "from", "that", "which", "who", "i", "we", "he", "she", "they", "just",
-];
+const TOLD_AFTER: &str =
+    "the a an my our your his her their its this these those in from that which who i we he she they just";
 const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
 /// First words of a question, which asks to read whatever verbs it has.
 const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
@@ -151,8 +149,7 @@ impl Request {
 
     /// Reads the words of a request, in lower case.
     pub(super) fn read(words: &[String]) -> Self {
-        let is_polite = |word: &str| POLITE.split_whitespace().any(|polite| polite == word);
-        let first = words.iter().position(|word| !is_polite(word)).unwrap_or(0);
+        let first = words.iter().position(|word| !is_among(POLITE, word)).unwrap_or(0);
         let at = |place: usize| words.get(place).and_then(|word| of_verb(word, &words[place + 1..]));
         let found = (first..words.len().min(first + 4)).find_map(|place| Some((place, at(place)?)));
         let actions = found.map_or(0, |(_, actions)| actions);
@@ -191,11 +188,15 @@ impl Request {
     }
 }
 
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
 /// Whether a verb may be what is wanted. "The page that I deleted" and "from the trash" only tell of what was removed.
 fn is_wish(words: &[String], place: usize) -> bool {
-    let before = place.checked_sub(1).map_or("", |before| words[before].as_str());
+    let is_told = words[..place].last().is_some_and(|before| is_among(TOLD_AFTER, before));
     let is_wanted = words[..place].iter().any(|word| WANTS.contains(&word.as_str()));
-    !TOLD_AFTER.contains(&before) && (is_wanted || !words[place].ends_with("ed"))
+    !is_told && (is_wanted || !words[place].ends_with("ed"))
 }
 
 /// Whether words begin like a question about things; one about tools may ask for any.
@@ -291,11 +292,8 @@ const NO_NOUNS: [&str; 19] = [
     "my", "via", "api",
 ];
 /// Words after which a name or a request has no head.
-const AFTER_HEAD: [&str; 33] = [
-    "by", "for", "from", "with", "in", "to", "of", "off", "out", "on", "at", "as", "and", "or", "via",
-    "into", "about", "that", "which", "who", "is", "are", "am", "was", "were", "so", "if", "i", "we", "you",
-    "he", "she", "they",
-];
+const AFTER_HEAD: &str = "by for from with in to of off out on at as and or via into about that which who is are am was were so \
+     if i we you he she they";
 
 /// The place of the thing that a request is about: the last word that says something before one that begins a clause.
 pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
@@ -309,7 +307,7 @@ pub(super) fn head(words: &[String], verb: Option<usize>) -> Option<usize> {
     let from = verb.map_or(0, |verb| verb + 1 + usize::from(is_frame(&verb)));
     let telling = |place: &usize| !is_stop(&words[*place]);
     let Some(first) = (from..words.len()).find(telling) else { return words.len().checked_sub(1) };
-    let end = (first..words.len()).find(|place| AFTER_HEAD.contains(&&*words[*place])).unwrap_or(words.len());
+    let end = (first..words.len()).find(|place| is_among(AFTER_HEAD, &words[*place])).unwrap_or(words.len());
     (first..end).rev().find(telling)
 }
 
@@ -325,7 +323,7 @@ fn verb_place(name: &[String]) -> Option<usize> {
 /// The words of a name that are no verb of it, with its head last: a review of a request is a review.
 pub(super) fn nouns(name: &[String]) -> impl Iterator<Item = &String> {
     let verb = verb_place(name).unwrap_or(usize::MAX);
-    let end = (1..name.len()).find(|place| AFTER_HEAD.contains(&&*name[*place])).unwrap_or(name.len());
+    let end = (1..name.len()).find(|place| is_among(AFTER_HEAD, &name[*place])).unwrap_or(name.len());
     let counts = move |(place, word): &(usize, &String)| *place != verb && !NO_NOUNS.contains(&word.as_str());
     let places = (end..name.len()).chain(0..end).map(|place| (place, &name[place]));
     places.filter(counts).map(|(_, word)| word)

@@ -2,47 +2,62 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
-
+use super::Field;
+use super::actions::Request;
+use super::index::{Index, SHOWN, Term};
 use super::words::stemmed;
 
 /// A line for each pair of contraries: the verbs of one side, a colon, those of the other.
 const PAIRS: &str = include_str!("words/contraries.txt");
 
-/// The stems of verbs that do the same as a verb, and of those that do the contrary.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sides {
-    pub(super) same: Vec<String>,
-    pub(super) contrary: Vec<String>,
-}
-
-/// The sides of each verb, by its stem.
-static TABLE: LazyLock<HashMap<String, Sides>> = LazyLock::new(|| {
-    let mut table: HashMap<String, Sides> = HashMap::new();
-    let stems =
-        |side: &str| side.split_whitespace().map(|verb| stemmed(verb).into_owned()).collect::<Vec<_>>();
-    for (one, other) in PAIRS.lines().filter_map(|line| line.split_once(':')) {
-        let (one, other) = (stems(one), stems(other));
-        for (same, contrary) in [(&one, &other), (&other, &one)] {
-            for verb in same {
-                let sides = table.entry_ref(verb.as_str()).or_default();
-                sides.same.extend_from_slice(same);
-                sides.contrary.extend_from_slice(contrary);
-            }
-        }
-    }
-    table
+/// The stems of each side, with those of the other.
+static SIDES: LazyLock<Vec<[Vec<String>; 2]>> = LazyLock::new(|| {
+    let pairs = PAIRS.lines().filter_map(|line| line.split_once(':'));
+    let stems = |side: &str| side.split_whitespace().map(|verb| stemmed(verb).into_owned()).collect();
+    pairs.flat_map(|(one, other)| [[one, other], [other, one]]).map(|sides| sides.map(stems)).collect()
 });
 
-/// The sides of a verb; any verb with "un" is the contrary of the verb without it.
-pub(super) fn of(verb: &str) -> Option<Sides> {
-    let own = stemmed(verb);
-    let mut sides = TABLE.get(&*own).cloned();
-    if let Some(rest) = verb.strip_prefix("un").filter(|rest| rest.len() > 2) {
-        sides.get_or_insert_default().contrary.push(stemmed(rest).into_owned());
+/// The terms of verbs that do what a request asks for, and of verbs that do the contrary.
+#[derive(Debug, Default)]
+pub(super) struct Contraries {
+    same: Vec<Term>,
+    contrary: Vec<Term>,
+}
+
+impl Contraries {
+    /// Reads the first verb of a request that has a contrary. A thing to remove is one as well: to remove a star is not to
+    /// star.
+    pub(super) fn read(words: &[String], request: &Request, head: Option<usize>, index: &Index) -> Self {
+        let later = words[request.verb.unwrap_or(0)..].iter().map(String::as_str);
+        let [same, mut contrary] = request.plain.into_iter().chain(later).find_map(sides).unwrap_or_default();
+        if request.is_removal {
+            contrary.extend(head.map(|head| stemmed(&words[head]).into_owned()));
+        }
+        let terms = |stems: Vec<String>| stems.iter().filter_map(|stem| index.term(stem)).collect();
+        Self { same: terms(same), contrary: terms(contrary) }
     }
-    sides.map(|mut sides| {
-        sides.same.push(own.into_owned());
-        sides
-    })
+}
+
+/// The stems of verbs that do the same as a verb, and the contrary. A verb with "un" undoes the verb without it.
+fn sides(verb: &str) -> Option<[Vec<String>; 2]> {
+    let own = stemmed(verb).into_owned();
+    let bare = verb.strip_prefix("un").filter(|bare| bare.len() > 2);
+    let undone = bare.map(|bare| [vec![own.clone()], vec![stemmed(bare).into_owned()]]);
+    let known = SIDES.iter().filter(|[same, _]| same.contains(&own)).cloned();
+    known
+        .chain(undone)
+        .reduce(|[same, contrary], [more, others]| [[same, more].concat(), [contrary, others].concat()])
+}
+
+impl Index {
+    /// Whether the verb of an entry's name does the contrary of what is asked for, and the entry does not do both.
+    pub(super) fn is_contrary(&self, asked: &Contraries, entry: u32) -> bool {
+        let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
+        let nouns = &self.nouns[entry as usize];
+        // A verb that no frame has comes first among the nouns.
+        let unknown = nouns.first().filter(|_| self.does[entry as usize].first == 0);
+        let is_verb = |term: &Term| !nouns.contains(term) || unknown == Some(term);
+        asked.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
+            && !asked.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))
+    }
 }

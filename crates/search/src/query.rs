@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use strsim::damerau_levenshtein;
 
 use super::actions::{Request, head};
-use super::contraries;
+use super::contraries::Contraries;
 use super::index::{Index, Term};
 use super::meaning::{Meaning, Sum, is_word};
 use super::thesaurus::{self, MAX_PHRASE, Synonym, is_stop, is_weak};
@@ -86,9 +86,8 @@ pub(super) struct Query {
     pub(super) head: Option<usize>,
     /// The groups of entries that it names: servers or categories.
     pub(super) groups: Vec<u32>,
-    /// The terms of verbs that do what it asks for, and of verbs that do the contrary.
-    pub(super) same: Vec<Term>,
-    pub(super) contrary: Vec<Term>,
+    /// The verbs of tools that would undo what it asks for.
+    pub(super) contraries: Contraries,
 }
 
 impl Query {
@@ -109,7 +108,8 @@ impl Query {
         reading.query.length = said.len();
         reading.query.head = head(&plain, reading.query.request.verb);
         reading.query.groups = index.groups_in(text);
-        reading.contraries(&plain);
+        let Query { request, head, .. } = &reading.query;
+        reading.query.contraries = Contraries::read(&plain, request, *head, index);
         if reading.query.request.asks_who_may {
             PEOPLE.iter().for_each(|word| reading.sum.add(&Sum::of_word(word)));
         }
@@ -131,18 +131,6 @@ pub struct Reading<'i> {
 }
 
 impl Reading<'_> {
-    /// Reads which verbs do the contrary: those of its own verb, and the thing that it removes, since to remove a star is
-    /// not to star.
-    fn contraries(&mut self, said: &[String]) {
-        let Query { request, head, .. } = self.query;
-        let later = said[request.verb.unwrap_or(0)..].iter().map(String::as_str);
-        let sides = request.plain.into_iter().chain(later).find_map(contraries::of).unwrap_or_default();
-        let terms = |stems: Vec<String>| stems.iter().filter_map(|stem| self.index.term(stem)).collect();
-        let removed = head.filter(|_| request.is_removal).map(|head| stemmed(&said[head]).into_owned());
-        self.query.contrary = terms(sides.contrary.into_iter().chain(removed).collect());
-        self.query.same = terms(sides.same);
-    }
-
     fn sense(&self, meaning: Synonym<'_>, senses: &mut Vec<Sense>) {
         let Some(term) = self.index.term(meaning.stem) else { return };
         match senses.iter_mut().find(|known| known.term == term) {

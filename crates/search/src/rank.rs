@@ -3,7 +3,7 @@
 use super::confidence::{self, Features};
 use super::index::{Index, SHOWN, Term};
 use super::query::{Kind, Query, Unit};
-use super::{Field, Hit, SearchRequest, SearchResult, Verdict};
+use super::{Hit, SearchRequest, SearchResult, Verdict};
 use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
@@ -21,6 +21,8 @@ const FEATURES: usize = 11;
 const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
 /// Cosine above which an entry without a word of the query is a candidate.
 const NEAR: f32 = 0.2;
+/// Cosine from which an entry without a word of the query is still shown if nothing fits.
+const TELLS_NEAR: f32 = 0.35;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
 const SAME_THING: f32 = 0.5;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
@@ -92,7 +94,10 @@ impl Index {
             confidence: confidence::NAMED,
             reason: "the query names it".into(),
         });
-        let fitting = ranked.iter().zip(&first).take(left).map(|(candidate, features)| Hit {
+        let is_near = |one: &Candidate| one.words > 0.0 || one.meaning >= TELLS_NEAR;
+        let shown = |one: &&Candidate| fit >= self.min_match_likelihood || is_near(one);
+        let fitting = ranked.iter().zip(&first).take(left).filter(|(one, _)| shown(one));
+        let fitting = fitting.map(|(candidate, features)| Hit {
             entry: candidate.entry as usize,
             score: candidate.score,
             confidence: confidence::of(features, fit).min(most).min(self.most_for(&query, candidate)),
@@ -107,28 +112,15 @@ impl Index {
     /// not asked for, since nobody should call such a tool without a look; for a tool that does the contrary; and, where
     /// a short query asks to write, for a tool that only reads.
     fn most_for(&self, query: &Query, candidate: &Candidate) -> f32 {
-        let (effect, does) = (self.effects[candidate.entry as usize], &self.does[candidate.entry as usize]);
-        let is_other = candidate.head < SAME_THING
-            || candidate.agrees < 0.0
-            || does.deletes() && !query.request.is_removal;
+        let entry = candidate.entry as usize;
         let is_short = query.length as f32 <= SHORT;
-        let only_reads = is_short && candidate.agrees < 0.0 && query.request.writes();
-        let is_doubted = match effect {
-            Some(Effect::Destructive) => is_other,
-            Some(Effect::Read) => only_reads,
-            _ => false,
+        let is_unasked = candidate.agrees < 0.0 || self.does[entry].deletes() && !query.request.is_removal;
+        let is_doubted = match self.effects[entry] {
+            Some(Effect::Destructive) if candidate.head < SAME_THING || is_unasked => true,
+            Some(Effect::Read) if candidate.agrees < 0.0 && is_short && query.request.writes() => true,
+            _ => self.is_contrary(&query.contraries, candidate.entry),
         };
-        if is_doubted || self.is_contrary(query, candidate.entry) { confidence::UNSURE / 2.0 } else { 1.0 }
-    }
-
-    /// Whether the verb of an entry's name does the contrary of what a query asks for, and the entry does not do both.
-    fn is_contrary(&self, query: &Query, entry: u32) -> bool {
-        let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
-        let (nouns, does) = (&self.nouns[entry as usize], &self.does[entry as usize]);
-        // A verb that no frame has comes first among the nouns.
-        let is_verb = |term: &Term| !nouns.contains(term) || does.first == 0 && nouns.first() == Some(term);
-        query.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
-            && !query.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))
+        if is_doubted { confidence::UNSURE / 2.0 } else { 1.0 }
     }
 
     /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
@@ -175,27 +167,24 @@ impl Index {
         }
         let most =
             |value: fn(&Candidate) -> f32| candidates.iter().map(value).fold(f32::MIN_POSITIVE, f32::max);
-        let (words, meaning, phrase) =
-            (most(|one| one.words), most(|one| one.meaning), most(|one| one.phrase));
+        let top_words = most(|one| one.words);
+        let top_meaning = most(|one| one.meaning).max(0.2);
+        let top_phrase = most(|one| one.phrase).max(0.2);
         let long = ((query.length as f32 - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0);
         for candidate in &mut candidates {
             let entry = candidate.entry as usize;
-            let (words, meaning, phrase) = (
-                candidate.words / words,
-                candidate.meaning / meaning.max(0.2),
-                candidate.phrase / phrase.max(0.2),
-            );
-            let lists = f32::from(u8::from(self.does[entry].lists));
-            let wants = f32::from(u8::from(query.request.wants_list));
+            let words = candidate.words / top_words;
+            let meaning = candidate.meaning / top_meaning;
+            let lists = self.does[entry].lists && query.request.wants_list;
             let group = self.groups[entry].iter().any(|group| query.groups.contains(group));
             candidate.features = [
                 words,
                 words * long,
                 meaning,
                 meaning * long,
-                phrase,
+                candidate.phrase / top_phrase,
                 candidate.agrees,
-                lists * wants,
+                f32::from(u8::from(lists)),
                 candidate.near,
                 f32::from(u8::from(group)),
                 candidate.extra * (1.0 - long),
