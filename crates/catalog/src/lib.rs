@@ -35,6 +35,7 @@ mod steps;
 mod structure;
 mod tree;
 mod trust;
+mod validation_cost;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

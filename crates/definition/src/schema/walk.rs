@@ -101,7 +101,7 @@ pub fn holds(keyword: &str) -> KeywordKind {
     row.map_or(KeywordKind::Unknown, |(kind, _)| *kind)
 }
 
-/// The keyword that a key of a schema, which is none, is a misspelling of.
+/// The keyword that an unknown key of a schema is a misspelling of.
 pub fn misspelled(key: &str) -> Option<&'static str> {
     let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
     if key.starts_with(['$', '~']) || key.starts_with("x-") || all().any(|keyword| keyword == key) {
