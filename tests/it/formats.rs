@@ -223,7 +223,8 @@ fn a_tool_without_a_usable_schema_is_an_error_at_its_place() {
             let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
             let places: Vec<_> =
                 errors.filter_map(|finding| Some(&*finding.place.as_ref()?.pointer)).collect();
-            assert_eq!(places, [place], "{text}: {findings:?}");
+            let is_there = |found: &&str| found.starts_with(place);
+            assert!(places.iter().any(is_there), "{text}: {findings:?}");
         }
     }
     let server = r#"[{"name": "files", "description": "A server.", "args": ["-y", "files"]}]"#;

@@ -184,18 +184,19 @@ fn what_was_broken_from_the_start_does_not_hold_up_other_edits() {
 
 #[test]
 fn a_second_breakage_of_a_kind_that_was_there_before_is_worse() {
-    let entry = |name: &str, description: &str| {
-        format!(r#"{{"name":"{name}","description":{description},"parameters":{{"type":"object"}}}}"#)
+    let good = r#"{"type":"object"}"#;
+    let entry = |name: &str, parameters: &str| {
+        format!(r#"{{"name":"{name}","description":"Does {name}.","parameters":{parameters}}}"#)
     };
-    let tools = |b: &str| format!("[{},{},{}]", entry("a", "7"), entry("b", b), entry("c", "\"Does c.\""));
-    let root = folder(&[("a.json", &tools("\"Does b.\""))]);
+    let tools = |b: &str| format!("[{},{},{}]", entry("a", "7"), entry("b", b), entry("c", good));
+    let root = folder(&[("a.json", &tools(good))]);
     let followed = Followed::start(root.path());
     let first = followed.next();
     assert!(!first.is_worse && first.checked.lost_input(), "{:#?}", first.checked.findings);
     write(root.path(), "a.json", &tools("8"));
     let worse = followed.next();
     assert!(worse.is_worse, "{:#?}", worse.checked.findings);
-    write(root.path(), "a.json", &tools("\"Does b again.\""));
+    write(root.path(), "a.json", &tools(r#"{"type":"object","title":"b"}"#));
     assert!(!followed.next().is_worse);
 }
 
