@@ -4,7 +4,7 @@
     weigh.py --lower      write today's numbers into the budget wherever they are lower
 
 Code is each line of Rust in `src/` and `crates/*/src/` that is not blank, a comment or a test: tests are files `tests.rs`,
-folders `tests`, and modules with a body under `#[cfg(test)]`. A file counts when it has code. Commands are those of
+folders `tests`, and modules with a body under `#[cfg(test)]`. Each crate has a number of its own. Commands are those of
 `docs/reference/commands.md` without their parts, and words those of `docs/`.
 """
 
@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,11 +68,13 @@ def settings(schema):
 
 
 def weigh():
-    code = [count for name in tracked("src/*.rs", "crates/*.rs") if is_product(name) and (count := code_lines(text(name)))]
+    code = Counter()
+    for name in filter(is_product, tracked("src/*.rs", "crates/*.rs")):
+        code[name.split("/")[1] if name.startswith("crates/") else "toolcrib"] += code_lines(text(name))
     commands = re.findall(r"^### `toolcrib [\w-]+`$", text("docs/reference/commands.md"), re.MULTILINE)
     return {
-        "code": sum(code),
-        "files": len(code),
+        "code": sum(code.values()),
+        **code,
         "packages": text("Cargo.lock").count("[[package]]"),
         "settings": settings(json.loads(text("schema/toolcrib.schema.json"))),
         "commands": len(commands),
@@ -91,7 +94,7 @@ def main():
     for name, counted in weight.items():
         over = counted - budget[name]
         told = f"{over:,} over the budget of {budget[name]:,}" if over > 0 else f"of {budget[name]:,}"
-        print(f"{name:9}{counted:>8,}  {told}")
+        print(f"{name:11}{counted:>8,}  {told}")
     return any(counted > budget[name] for name, counted in weight.items())
 
 
