@@ -1,6 +1,6 @@
 //! Writes untrusted text as Markdown. Whatever the text contains, it stays text, and cannot leave its place.
 //!
-//! [`inline`] and [`name`] write one line, [`mod@code`] code, and [`mod@prose`] a block of several lines. [`links`] knows links,
+//! [`inline()`] and [`name`] write one line, [`mod@code`] code, and [`mod@prose`] a block of several lines. [`links`] knows links,
 //! and [`markers`] the comments that only toolcrib writes.
 
 mod code;
