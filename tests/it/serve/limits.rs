@@ -201,10 +201,11 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
 
 #[test]
 fn a_call_whose_client_has_gone_gives_its_place_to_others() {
+    let backend = TcpListener::bind("127.0.0.1:0").unwrap();
     let tools = r#"[{"name": "wait", "description": "Waits.", "effect": "read", "parameters": {"type": "object"},
-        "backend": {"type": "command", "argv": ["sleep", "600"], "stdin": "none"}}]"#;
-    let config = "serve.limits.calls = 1\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n";
-    let server = Server::of(tools, config, &[]);
+        "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}}]"#;
+    let config = format!("serve.limits.calls = 1\nserver.b.url = 'http://{}'", backend.local_addr().unwrap());
+    let server = Server::of(tools, &config, &[]);
     let rpc =
         r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait", "arguments": {}}}"#;
     let accept = "accept: application/json, text/event-stream\r\nmcp-protocol-version: 2025-11-25\r\n";
@@ -213,17 +214,16 @@ fn a_call_whose_client_has_gone_gives_its_place_to_others() {
         let head =
             format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}");
         gone.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+        // A call that its backend has got has the only place.
+        let (_asked, _) = backend.accept().unwrap();
         let is_free = || server.post("read_tool_doc", r#"{"name": "wait"}"#).status() == 200;
-        let until = |free: bool| {
-            let started = Instant::now();
-            while is_free() != free {
-                assert!(started.elapsed() < Duration::from_secs(30), "{path}: the place is still {}", !free);
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        };
-        until(false);
+        assert!(!is_free(), "{path}");
         drop(gone);
-        until(true);
+        let started = Instant::now();
+        while !is_free() {
+            assert!(started.elapsed() < Duration::from_secs(30), "{path}: the place is still taken");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
