@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::stdio::IdScanner;
-use crate::apart;
+use crate::long_work::apart;
 use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json, has_too_many_values, well_formed};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::quoted;

@@ -8,8 +8,8 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
-use crate::apart;
 use crate::credentials::SecretToken;
+use crate::long_work::apart;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::{Echo, REDACTED, SecretPolicy};

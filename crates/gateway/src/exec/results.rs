@@ -17,7 +17,7 @@ use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::FieldError;
 use toolcrib_definition::finding::{nearest, pointer_join, pointer_unescape};
 use toolcrib_definition::{clean_line, quoted};
-use toolcrib_front::apart;
+use toolcrib_front::long_work::apart;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;

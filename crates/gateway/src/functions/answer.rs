@@ -248,10 +248,10 @@ impl Answer {
             }
             let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
             let id = random_id("bl");
-            let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
-            state.store_result(kept.clone()).await?;
-            let link = |block: &DataBlock<'_>| format!("/v1/results/{}/blocks/{}", kept.id, block.index);
+            let link = |block: &DataBlock<'_>| format!("/v1/results/{id}/blocks/{}", block.index);
             links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
+            let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
+            state.store_result(kept).await?;
         }
         for (call, block, link) in links {
             self.describe_data(call, block, "link", link.into());

@@ -22,7 +22,7 @@ use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, too
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
-use toolcrib_front::apart;
+use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 
 /// Bytes that a program may write unless its backend sets `max_bytes`: a result larger than 1 MiB is a mistake.

@@ -22,8 +22,8 @@ use crate::exec::results::{is_longer_json, length};
 use toolcrib_catalog::config::{Config, Server};
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::from_others;
-use toolcrib_front::apart;
 use toolcrib_front::credentials::{Credentials, OfferedSignIn, SignInProblem};
+use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{
     Connections, Endpoint, EndpointUser, FilledSecrets, McpCallError, Problem, RequestOrigin, Session, ask,
     bound,

@@ -20,7 +20,7 @@ use toolcrib_catalog::config::Server;
 use toolcrib_definition::finding::{from_others, resolve_local};
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{ArgumentPlace, Effect, HttpBackend, Location, RESERVED_HEADERS};
-use toolcrib_front::apart;
+use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets};
 
 /// A request without the headers of the server's configuration.
