@@ -97,7 +97,8 @@ pub(super) fn separate(
     findings: &mut Vec<Finding>,
 ) -> (Vec<Arc<Tool>>, Vec<Contested>) {
     let outcomes = name_outcomes(&tools, findings);
-    let (mut kept, mut contested) = (Vec::with_capacity(tools.len()), Vec::new());
+    let mut kept = Vec::with_capacity(tools.len());
+    let mut contested = Vec::new();
     for (tool, fate) in tools.into_iter().zip(outcomes) {
         match fate {
             NameOutcome::Kept => kept.push(tool),
@@ -128,7 +129,8 @@ fn name_outcomes(tools: &[Arc<Tool>], findings: &mut Vec<Finding>) -> Vec<NameOu
     from_widest.sort_by_key(|&index| audiences[index].breadth());
     let mut claimed: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 3);
     for index in from_widest {
-        let (tool, audience) = (&tools[index], &audiences[index]);
+        let tool = &tools[index];
+        let audience = &audiences[index];
         let claims = claims(tool);
         let rivals = claims.iter().flat_map(|claim| Some((claim, claimed.get(claim)?)));
         let rivals = rivals.flat_map(|(claim, holders)| holders.iter().map(move |&rival| (claim, rival)));

@@ -48,15 +48,15 @@ pub(super) fn build(
     let canonical = names::canonical(&raw, &audiences, &context.workspace.config, findings);
     let built: Vec<Built> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| context.tool(raw, name)).collect();
-    let (mut tools, mut places) = (Vec::with_capacity(built.len()), Vec::with_capacity(built.len()));
+    let mut tools = Vec::with_capacity(built.len());
+    let mut places = Vec::with_capacity(built.len());
     for (built, audience) in built.into_iter().zip(audiences) {
         findings.extend(built.findings);
-        match Audience::of(&built.tool.definition) == audience {
-            true => {
-                tools.push(built.tool);
-                places.push((built.places, findings.len()));
-            }
-            false => findings.push(audience::late(&built.tool)),
+        if Audience::of(&built.tool.definition) == audience {
+            tools.push(built.tool);
+            places.push((built.places, findings.len()));
+        } else {
+            findings.push(audience::late(&built.tool))
         }
     }
     unused_overlays(&workspace, &used, findings);
@@ -160,9 +160,10 @@ impl Context<'_> {
         reserved_headers(&definition, &place).for_each(&mut report);
         doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
-        let parameters = match raw.lost_arguments {
-            true => parameters.refused("some of its arguments could not be read"),
-            false => parameters,
+        let parameters = if raw.lost_arguments {
+            parameters.refused("some of its arguments could not be read")
+        } else {
+            parameters
         };
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
@@ -204,10 +205,7 @@ impl Context<'_> {
         let op = names::written_op(&definition, &mut report).unwrap_or_default();
         let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
         let result = parts.result(definition.result_schema.is_some());
-        let long = match parts.body.is_empty() && result.is_none() {
-            true => description.clone(),
-            false => parts.body,
-        };
+        let long = if parts.body.is_empty() && result.is_none() { description.clone() } else { parts.body };
         let returns = returns.or(result);
         let tool = Tool {
             name,
@@ -511,7 +509,8 @@ fn optional(fields: &mut Map<String, Value>, name: &str) -> bool {
     let Some(required) = fields.get_mut("required").and_then(Value::as_array_mut) else { return false };
     let before = required.len();
     required.retain(|required| required != name);
-    let (was_required, is_empty) = (required.len() < before, required.is_empty());
+    let was_required = required.len() < before;
+    let is_empty = required.is_empty();
     if was_required && is_empty {
         fields.shift_remove("required");
     }

@@ -29,12 +29,12 @@ impl Findings {
     /// The findings that lint completes.
     pub(super) fn unlinted(unlinted: Unlinted) -> Self {
         let may_find_errors = unlinted.config.lint.severity.values().any(|level| *level == LintLevel::Error);
-        match may_find_errors {
-            true => unlinted.linted().into(),
-            false => {
-                let (errors, definitions) = (unlinted.errors().into(), unlinted.definitions().into());
-                Self { errors, definitions, all: Arc::new(LazyLock::new(Box::new(|| unlinted.linted()))) }
-            }
+        if may_find_errors {
+            unlinted.linted().into()
+        } else {
+            let errors = unlinted.errors().into();
+            let definitions = unlinted.definitions().into();
+            Self { errors, definitions, all: Arc::new(LazyLock::new(Box::new(|| unlinted.linted()))) }
         }
     }
 

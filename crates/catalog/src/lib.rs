@@ -357,7 +357,8 @@ impl Catalog {
         let wanted = if name.len() > LONGEST_NAME { BTreeSet::new() } else { set(name) };
         let has = |all: &BTreeSet<String>, some: &BTreeSet<String>| some.len() > 1 && some.is_subset(all);
         let differing = |tool: &Tool| {
-            let (known, own) = (set(&tool.name), set(tool.name.rsplit("__").next().unwrap_or_default()));
+            let known = set(&tool.name);
+            let own = set(tool.name.rsplit("__").next().unwrap_or_default());
             let is_alike = has(&known, &wanted) || has(&wanted, &own);
             is_alike.then(|| known.symmetric_difference(&wanted).count())
         };

@@ -149,10 +149,7 @@ pub(super) fn assign_unique(tools: &mut [Tool], findings: &mut Vec<Finding>) {
                     format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
                 let finding = tool.finding(Code::NameUnsafe, message);
                 let length = tool.name.chars().count();
-                findings.push(match length > MAX_NAME {
-                    true => too_long(finding, length),
-                    false => finding,
-                });
+                findings.push(if length > MAX_NAME { too_long(finding, length) } else { finding });
             }
         }
         unique_ops(tools, &members, findings);
@@ -209,7 +206,8 @@ fn unique_aliases(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Find
     }
     for &index in members {
         let tool = &mut tools[index];
-        let (name, place) = (&tool.name, &tool.place);
+        let name = &tool.name;
+        let place = &tool.place;
         tool.aliases.retain(|alias| match holders.get(alias) {
             None => true,
             Some(&holder) if holder == index => false,

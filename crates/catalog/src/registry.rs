@@ -137,9 +137,10 @@ pub(super) type Digest = [u8; 32];
 /// The hash of the record of a tool and of its definition, which names its backend.
 pub(super) fn digest(tool: &Tool) -> Digest {
     let content = (Record::of(tool, None), &tool.definition);
-    let content = match tool.definition.mcp.is_empty() {
-        true => serde_json::to_string(&content),
-        false => serde_json::to_string(&(content, &tool.definition.mcp)),
+    let content = if tool.definition.mcp.is_empty() {
+        serde_json::to_string(&content)
+    } else {
+        serde_json::to_string(&(content, &tool.definition.mcp))
     };
     *blake3::hash(content.unwrap_or_default().as_bytes()).as_bytes()
 }
@@ -211,7 +212,8 @@ pub(super) fn without_copies(
             known.contains(&tool.definition.name) || known.contains(&own(&tool.definition.name))
         };
         let of_file = || tools.iter().filter(|tool| is_in(file, tool));
-        let (count, repeated) = (of_file().count(), of_file().filter(is_known).count());
+        let count = of_file().count();
+        let repeated = of_file().filter(is_known).count();
         let message = if repeated * 2 > count {
             let others = count - repeated;
             tools.retain(|tool| !is_in(file, &tool));

@@ -185,7 +185,8 @@ impl<'a> Sampler<'a> {
 
     /// A value within the one being made, at this place.
     fn inner(&mut self, place: &str, schemas: &[&'a Value], name: &str, depth: usize) -> Option<Value> {
-        let (outer, made_up) = (self.at.len(), self.fill_in.len());
+        let outer = self.at.len();
+        let made_up = self.fill_in.len();
         self.at = pointer_join(&self.at, place);
         let made = self.value(schemas, name, depth);
         self.at.truncate(outer);
@@ -291,9 +292,10 @@ impl<'a> Sampler<'a> {
             let schemas: Vec<&Value> = item.into_iter().collect();
             let Some(value) = self.inner(&at.to_string(), &schemas, name, depth + 1) else { break };
             let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
-            made.push(match made.contains(&value) {
-                true => other.cloned().unwrap_or_else(|| varied(value, at, further)),
-                false => value,
+            made.push(if made.contains(&value) {
+                other.cloned().unwrap_or_else(|| varied(value, at, further))
+            } else {
+                value
             });
         }
         (made.len() as u64 >= least).then_some(Value::Array(made))
@@ -394,15 +396,17 @@ impl<'a> Parts<'a> {
         };
         let low = self.limit("minimum", f64::max).into_iter().chain(above.map(|above| above + open));
         let high = self.limit("maximum", f64::min).into_iter().chain(below.map(|below| below - open));
-        let (low, high) = (low.reduce(f64::max), high.reduce(f64::min));
+        let low = low.reduce(f64::max);
+        let high = high.reduce(f64::min);
         let mut number = 1f64.max(low.unwrap_or(f64::MIN)).min(high.unwrap_or(f64::MAX));
         if let Some(step) = step {
             let down = (number / step).floor() * step;
             number = if low.is_some_and(|low| down < low) { down + step } else { down };
         }
-        match number.fract() == 0.0 && number.abs() < 9e15 {
-            true => Some((number as i64).into()),
-            false => Number::from_f64(number).map(Value::Number),
+        if number.fract() == 0.0 && number.abs() < 9e15 {
+            Some((number as i64).into())
+        } else {
+            Number::from_f64(number).map(Value::Number)
         }
     }
 

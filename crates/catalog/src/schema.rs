@@ -199,7 +199,8 @@ pub(super) fn check(
     // A server checks its own patterns; those of a command line may be all that stands before a program.
     if matches!(compiled, Err(CompileError::Pattern(_))) && !matches!(tool.backend, Some(Backend::Command(_)))
     {
-        let (mut changed, mut pointer) = (Vec::new(), String::new());
+        let mut changed = Vec::new();
+        let mut pointer = String::new();
         repair_patterns(Arc::make_mut(&mut schema), &mut pointer, &mut changed);
         for (pointer, message) in changed {
             report(Finding::new(Code::SchemaDoubtful, message).at(place.below(&pointer)));
@@ -234,13 +235,12 @@ fn repair_patterns(schema: &mut Value, pointer: &mut String, changed: &mut Vec<(
     {
         let at = format!("{pointer}/pattern");
         let portable = portable(pattern);
-        match is_read(&portable) {
-            true => *pattern = portable,
-            false => {
-                let shown = quoted(pattern);
-                changed.push((at, format!("the pattern `{shown}` cannot be checked here, and is left out")));
-                keywords.shift_remove("pattern");
-            }
+        if is_read(&portable) {
+            *pattern = portable
+        } else {
+            let shown = quoted(pattern);
+            changed.push((at, format!("the pattern `{shown}` cannot be checked here, and is left out")));
+            keywords.shift_remove("pattern");
         }
     }
     let end = pointer.len();
@@ -265,7 +265,8 @@ fn repair_patterns(schema: &mut Value, pointer: &mut String, changed: &mut Vec<(
 fn portable(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len());
     let mut letters = pattern.chars();
-    let (mut is_class, mut is_after_set) = (false, false);
+    let mut is_class = false;
+    let mut is_after_set = false;
     let is_set = |letter: char| "wWdDsS".contains(letter);
     while let Some(letter) = letters.next() {
         let was_set = std::mem::take(&mut is_after_set);

@@ -252,7 +252,8 @@ fn split(text: &str) -> Option<(&str, &str)> {
 
 /// The first sentence with content, on one line and without markdown.
 fn first_sentence(text: &str) -> String {
-    let (mut title, mut disclaimer) = (String::new(), String::new());
+    let mut title = String::new();
+    let mut disclaimer = String::new();
     let mut rest = text;
     while !rest.trim().is_empty() {
         let (paragraph, after) = paragraph(rest);
@@ -539,7 +540,9 @@ fn tells_more(title: &str, text: &str) -> bool {
 pub fn in_words(path: &str, tools: &[&Tool]) -> String {
     let title = words(path.rsplit('/').next().unwrap_or(path));
     let titles: Vec<String> = words(path).iter().map(|word| singular(word)).collect();
-    let (mut verbs, mut nouns, mut is_object) = (Counts::default(), Counts::default(), false);
+    let mut verbs = Counts::default();
+    let mut nouns = Counts::default();
+    let mut is_object = false;
     for tool in tools.iter().take(MAX_TOOLS) {
         let name: Vec<String> =
             words(&tool.name).into_iter().filter(|word| word.chars().count() <= MAX_CHARS).collect();
@@ -566,17 +569,13 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
         let name = path.rsplit('/').next().unwrap_or(path);
         words(bare(server)) == words(name)
     });
-    let objects = match is_object && !is_server {
-        true => {
-            let (last, before) = title.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
-            let before = before.iter().cloned().chain([in_plural(last, tools)]).map(spelled);
-            before.collect::<Vec<_>>().join(" ")
-        }
-        false => {
-            let nouns =
-                nouns.frequent().into_iter().filter(|noun| !noun.contains(|c: char| c.is_ascii_digit()));
-            listed(&nouns.take(MAX_NOUNS).map(|noun| spelled(in_plural(&noun, tools))).collect::<Vec<_>>())
-        }
+    let objects = if is_object && !is_server {
+        let (last, before) = title.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
+        let before = before.iter().cloned().chain([in_plural(last, tools)]).map(spelled);
+        before.collect::<Vec<_>>().join(" ")
+    } else {
+        let nouns = nouns.frequent().into_iter().filter(|noun| !noun.contains(|c: char| c.is_ascii_digit()));
+        listed(&nouns.take(MAX_NOUNS).map(|noun| spelled(in_plural(&noun, tools))).collect::<Vec<_>>())
     };
     let verbs = verbs.frequent();
     match (verbs.is_empty(), objects.is_empty()) {

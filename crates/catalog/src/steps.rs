@@ -28,7 +28,8 @@ pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
         return;
     }
     let by_name = names::lookup(tools);
-    let (mut settled, mut suggested) = (Vec::new(), 0);
+    let mut settled = Vec::new();
+    let mut suggested = 0;
     for (index, tool) in tools.iter().enumerate() {
         let Some(backend) = of(&tool.definition) else { continue };
         let known = if suggested < MOST_SUGGESTED { &*tools } else { &[] };
@@ -71,7 +72,8 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
     let op = strongest.map(|step| step.op.clone()).unwrap_or_default();
     let Some(tool) = tools.get_mut(index) else { return };
     if let Some(declared) = tool.definition.effect.filter(|declared| *declared < effect) {
-        let (declared, effect) = (declared.as_str(), effect.as_str());
+        let declared = declared.as_str();
+        let effect = effect.as_str();
         let message =
             format!("the effect `{declared}` is weaker than that of its step `{op}`; {effect} counts");
         let help = format!("write `effect: {effect}`, or leave it out");
@@ -201,13 +203,14 @@ impl<'t> Check<'t> {
     fn conditions(&mut self, step: &Step, place: &str) {
         for pointer in step.when.keys() {
             let at = pointer_join(&format!("{place}/when"), pointer);
-            match pointer.starts_with('/') {
-                true => self.argument(pointer, &at),
-                false => self.report(
+            if pointer.starts_with('/') {
+                self.argument(pointer, &at)
+            } else {
+                self.report(
                     format!("`{}` is no pointer to an argument", quoted(pointer)),
                     &at,
                     format!("write \"/{}\"", quoted(pointer)),
-                ),
+                )
             }
         }
     }
@@ -271,6 +274,7 @@ impl<'t> Check<'t> {
 
 /// Whether all callers of `tool` may call `step`.
 fn is_open_to_all_of(step: &Definition, tool: &Definition) -> bool {
-    let (needed, given) = (&step.allowed_roles, &tool.allowed_roles);
+    let needed = &step.allowed_roles;
+    let given = &tool.allowed_roles;
     needed.is_empty() || (!given.is_empty() && given.iter().all(|role| needed.contains(role)))
 }

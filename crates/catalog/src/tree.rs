@@ -129,7 +129,8 @@ impl CategoryTree {
                 Some(&known) => known,
                 None => {
                     let index = self.nodes.len();
-                    let (name, parent) = (segment.to_string(), Some(above));
+                    let name = segment.to_string();
+                    let parent = Some(above);
                     self.nodes[above].children.push(index);
                     self.nodes.push(CategoryNode {
                         path: path.clone(),
@@ -175,9 +176,10 @@ impl CategoryTree {
             node.tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
             node.purpose = clipped(&catalog.purpose(&node.path, &tools), MAX_PURPOSE).into_owned();
             let is_authored = said.and_then(|said| said.summary.as_deref()).map(clean_line);
-            node.summary = match is_authored.is_some_and(|text| !text.is_empty()) {
-                true => node.purpose.clone(),
-                false => counted_tools(tools.len(), &node.purpose),
+            node.summary = if is_authored.is_some_and(|text| !text.is_empty()) {
+                node.purpose.clone()
+            } else {
+                counted_tools(tools.len(), &node.purpose)
             };
         }
     }

@@ -103,9 +103,10 @@ pub fn singular(word: &str) -> String {
     if sibilants.iter().any(|end| word.ends_with(end)) && word != "caches" {
         return word[..word.len() - 2].into();
     }
-    match ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
-        true => word.into(),
-        false => word[..word.len() - 1].into(),
+    if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
+        word.into()
+    } else {
+        word[..word.len() - 1].into()
     }
 }
 

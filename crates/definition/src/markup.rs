@@ -280,7 +280,8 @@ impl Writer {
             () => {
                 let core = plain.trim_end_matches(['.', ':', '!', '?', ')']).trim_start_matches('(');
                 let at = plain.find(core).unwrap_or_default();
-                let (before, after) = (&plain[..at], &plain[at + core.len()..]);
+                let before = &plain[..at];
+                let after = &plain[at + core.len()..];
                 self.out.extend([before, "`", core, "`", after]);
             }
         }
@@ -367,7 +368,8 @@ impl Writer {
     fn end_mark(&mut self) {
         let Some((mark, from)) = self.marks.pop() else { return };
         let content = self.out.split_off(from.min(self.out.len()));
-        let (inner, is_line) = (content.trim(), !content.trim().contains('\n'));
+        let inner = content.trim();
+        let is_line = !content.trim().contains('\n');
         let before = if content.starts_with(char::is_whitespace) { " " } else { "" };
         let after = if content.ends_with(char::is_whitespace) { " " } else { "" };
         let mark = if inner.is_empty() || !is_line { "" } else { mark };

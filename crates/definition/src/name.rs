@@ -147,9 +147,10 @@ pub fn each_word(mut rest: &str) -> impl Iterator<Item = String> + use<'_> {
         };
         let (word, after) = text.split_at(chars.find(is_end).map_or(text.len(), |(at, _)| at));
         rest = after;
-        Some(match word.is_ascii() {
-            true => word.to_ascii_lowercase(),
-            false => word.chars().flat_map(char::to_lowercase).collect(),
+        Some(if word.is_ascii() {
+            word.to_ascii_lowercase()
+        } else {
+            word.chars().flat_map(char::to_lowercase).collect()
         })
     })
 }

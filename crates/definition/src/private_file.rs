@@ -64,7 +64,8 @@ pub fn read(file: &Path, max: u64) -> io::Result<String> {
 /// The file that becomes another one when it is whole.
 fn staged(file: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let (process, count) = (std::process::id(), COUNT.fetch_add(1, Relaxed));
+    let process = std::process::id();
+    let count = COUNT.fetch_add(1, Relaxed);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!(".{name}.{process}-{count}.new"))
 }

@@ -71,7 +71,8 @@ impl Operation {
     /// A call of a tool, after its checks.
     pub fn tool(tool: &str) -> Self {
         Self::new(|| {
-            let (name, attributes) = (format!("execute_tool {tool}"), of_tool(tool));
+            let name = format!("execute_tool {tool}");
+            let attributes = of_tool(tool);
             Description { name, kind: Kind::Internal, is_mcp: false, attributes, parent: None }
         })
     }
@@ -257,7 +258,8 @@ mod otlp {
             let span = instruments.tracer.span_builder(name).with_kind(span_kind);
             let span = span.with_attributes(attributes.clone());
             let span = span.start_with_context(&instruments.tracer, &parent);
-            let (context, begun) = (parent.with_span(span), Instant::now());
+            let context = parent.with_span(span);
+            let begun = Instant::now();
             let outcome = work.with_context(context.clone()).await;
             if let Some(error) = error(&outcome) {
                 let error = KeyValue::new("error.type", error);

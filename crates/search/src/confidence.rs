@@ -65,7 +65,9 @@ impl Index {
         scores: &[f32],
     ) -> Features {
         let entry = candidate.entry;
-        let (mut met, mut all, mut least) = (0.0, 0.0_f32, 1.0_f32);
+        let mut met = 0.0;
+        let mut all = 0.0_f32;
+        let mut least = 1.0_f32;
         let mut units = Vec::with_capacity(query.units.len());
         for unit in &query.units {
             let near = self.unit_nearness(unit, entry);
@@ -105,7 +107,9 @@ impl Index {
     /// Terms of the probability that any of the first hits fits; there is a first hit.
     pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 13] {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
-        let (mut together, mut all, mut least) = (0.0, 0.0_f32, 1.0_f32);
+        let mut together = 0.0;
+        let mut all = 0.0_f32;
+        let mut least = 1.0_f32;
         for (place, unit) in query.units.iter().enumerate().filter(|(_, unit)| unit.topic > 0.0) {
             let near = hits
                 .iter()

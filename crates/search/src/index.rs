@@ -244,14 +244,17 @@ impl IndexBuilder {
     fn read(&mut self, entry: &IndexEntry) -> Terms {
         let mut length = OfFields::default();
         let mut counted = std::mem::take(&mut self.counted);
-        let (mut left, mut details) = (MAX_WORDS, MAX_DETAILS);
+        let mut left = MAX_WORDS;
+        let mut details = MAX_DETAILS;
         let mut seen: HashSet<&str> = HashSet::with_capacity(entry.texts.len());
         let texts = |wanted: Field| entry.texts.iter().filter(move |(field, _)| *field == wanted);
         let text = |wanted: Field| texts(wanted).map(|(_, text)| text.as_str()).next().unwrap_or_default();
         let about = [text(Field::Long), text(Field::Short)].into_iter().find(|text| !text.is_empty());
         let meant = about.map_or("", |about| &about[..about.floor_char_boundary(MAX_MEANT)]);
         let first_end = meant.split_inclusive(['.', '!', '?', '\n']).next().map_or(0, str::len);
-        let (mut whole, mut first, mut beginning) = (Sum::default(), Sum::default(), Vec::new());
+        let mut whole = Sum::default();
+        let mut first = Sum::default();
+        let mut beginning = Vec::new();
         for (field, text) in &entry.texts {
             // Overlays and servers say the same thing twice.
             if !seen.insert(text) {
@@ -379,7 +382,8 @@ fn bits(counts: &OfFields<u16>) -> u8 {
 }
 
 fn idf_of(having: usize, all: usize) -> f32 {
-    let (having, all) = (having as f32, all as f32);
+    let having = having as f32;
+    let all = all as f32;
     let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
     // A word that all entries have at least shows which catalog this is.
     tells(having).max(MIN_IDF_SHARE * tells(0.0))

@@ -134,7 +134,8 @@ fn longest(mut text: &[u8], goes_on: bool) -> Option<(usize, usize)> {
         (None, true) => Err(Ordering::Greater),
     };
     while !text.is_empty() {
-        let (mut from, mut to) = (0, count());
+        let mut from = 0;
+        let mut to = count();
         while from < to {
             let middle = usize::midpoint(from, to);
             match own(middle).map_or_else(|order| order, |known| known.cmp(text)) {
@@ -162,7 +163,8 @@ pub(super) fn is_word(word: &str) -> bool {
 /// The longest pieces of a word, from the left; none for a word that is not made of pieces.
 fn pieces(word: &str) -> Vec<usize> {
     let word = word.as_bytes();
-    let (mut rows, mut from) = (Vec::new(), 0);
+    let mut rows = Vec::new();
+    let mut from = 0;
     if word.len() > MAX_WORD || count() == 0 {
         return rows;
     }

@@ -341,6 +341,7 @@ fn question<'t>(input: &str, tools: impl Iterator<Item = &'t Tool>) -> String {
 
 /// The JSON object in an answer, which may have text or a fence around it.
 fn judged(answer: &str) -> Option<Value> {
-    let (from, to) = (answer.find('{')?, answer.rfind('}')?);
+    let from = answer.find('{')?;
+    let to = answer.rfind('}')?;
     serde_json::from_str(answer.get(from..=to)?).ok().filter(Value::is_object)
 }

@@ -358,7 +358,8 @@ impl Spelling {
             return None;
         }
         let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
-        let (first, own) = (word.chars().next()?, letters(word));
+        let first = word.chars().next()?;
+        let own = letters(word);
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
@@ -409,10 +410,8 @@ impl Index {
     /// The entries that an identifier names: as it stands, or without the prefixes that clients and paths add, as in
     /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
     fn identified(&self, identifier: &str, is_quoted: bool) -> Vec<u32> {
-        let can_be = |name: &str| match is_quoted || is_no_word(name) {
-            true => self.named(name).to_vec(),
-            false => Vec::new(),
-        };
+        let can_be =
+            |name: &str| if is_quoted || is_no_word(name) { self.named(name).to_vec() } else { Vec::new() };
         if !is_quoted && !is_no_word(identifier) && !identifier.contains(['_', '.', '-', ':', '/']) {
             return Vec::new();
         }

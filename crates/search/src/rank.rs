@@ -84,9 +84,10 @@ impl Index {
         let left = request.limit.saturating_sub(named.len());
         let first = self.first_features(&query, &ranked, left.max(TELLING));
         let telling = &first[..first.len().min(TELLING)];
-        let (fit, most) = match named.is_empty() {
-            true => (self.match_likelihood(&query, telling), 1.0),
-            false => (1.0, MOST_BESIDE_NAMED),
+        let (fit, most) = if named.is_empty() {
+            (self.match_likelihood(&query, telling), 1.0)
+        } else {
+            (1.0, MOST_BESIDE_NAMED)
         };
         let named = named.iter().take(request.limit).map(|&entry| Hit {
             entry: entry as usize,
@@ -203,12 +204,14 @@ impl Index {
     /// tool that writes, if the request is not a question as well.
     fn keep_writes_from_first(&self, query: &Query, candidates: &mut [Candidate]) {
         let is_asked = |one: &Candidate| {
-            let (does, effect) = (&self.does[one.entry as usize], self.effects[one.entry as usize]);
+            let does = &self.does[one.entry as usize];
+            let effect = self.effects[one.entry as usize];
             let is_harmless = effect != Some(Effect::Destructive) || one.agrees > 0.0;
             let is_read = effect == Some(Effect::Read) || !does.writes();
-            let is_wanted = match does.deletes() {
-                true => query.request.is_removal,
-                false => query.request.is_destructive || (is_harmless && !does.removes()),
+            let is_wanted = if does.deletes() {
+                query.request.is_removal
+            } else {
+                query.request.is_destructive || (is_harmless && !does.removes())
             };
             is_wanted && (!query.request.is_question || is_read)
         };
@@ -241,7 +244,8 @@ impl Index {
 
     /// How near the words of an entry's name and summary are to the objects and actions of a query.
     fn nearness(&self, query: &Query, entry: u32) -> f32 {
-        let (mut near, mut all) = (0.0, 0.0);
+        let mut near = 0.0;
+        let mut all = 0.0;
         for unit in query.units.iter().filter(|unit| unit.topic > 0.15) {
             let weight = unit.topic * unit.weight;
             all += weight;
@@ -268,8 +272,10 @@ impl Index {
             others.for_each(|(_, sum)| sum.total = -1.0);
         }
         let most = sums.iter().map(|sum| sum.total).fold(f32::MIN_POSITIVE, f32::max);
-        let (is_known, limit) = (!query.meaning.is_empty(), limit.min(self.len()));
-        let (mut met, mut least) = (Vec::new(), f32::NEG_INFINITY);
+        let is_known = !query.meaning.is_empty();
+        let limit = limit.min(self.len());
+        let mut met = Vec::new();
+        let mut least = f32::NEG_INFINITY;
         for (entry, &Sum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
             let near = || self.meanings[entry as usize].near(&query.meaning).max(0.0);
             let meaning = if is_known { near() } else { 0.0 };

@@ -133,9 +133,10 @@ impl Run {
                         }
                     }
                 }
-                match c.is_ascii() {
-                    true => self.word.push(c.to_ascii_lowercase()),
-                    false => self.word.extend(c.to_lowercase()),
+                if c.is_ascii() {
+                    self.word.push(c.to_ascii_lowercase())
+                } else {
+                    self.word.extend(c.to_lowercase())
                 }
                 let last = self.kinds.filter(|_| !self.word.is_empty()).map_or(kind, |(_, last)| last);
                 self.kinds = Some((last, kind));

@@ -107,7 +107,8 @@ impl Listings {
 
 fn decide(catalog: &Catalog, profile: Option<&str>) -> Option<AutoMode> {
     let profile = &catalog.profile(profile).ok()?;
-    let (provider, options) = (Provider::Mcp, catalog.config.payload);
+    let provider = Provider::Mcp;
+    let options = catalog.config.payload;
     let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
     Some(auto_mode(&request))
 }

@@ -318,7 +318,8 @@ impl LiveCatalog {
         }
         let current = self.current();
         if current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed) {
-            let (catalog, options) = (&checked.catalog, &self.options);
+            let catalog = &checked.catalog;
+            let options = &self.options;
             let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
             self.listings.store(Arc::new(listings));
         }

@@ -62,7 +62,8 @@ pub(super) fn connection_rejected(counts: &Counters) {
 /// and models concern hidden tools: they are for a reader who sees everything.
 pub(super) fn text(request_catalog: &RequestCatalog, caller: &Caller, connections: usize) -> String {
     let mut text = String::with_capacity(8192);
-    let (services, catalog) = (request_catalog.services(), request_catalog.view(caller).catalog());
+    let services = request_catalog.services();
+    let catalog = request_catalog.view(caller).catalog();
     if caller.sees_everything() {
         services.counts.write(&mut text);
         gauge(&mut text, "toolcrib_http_connections", connections as u64);
@@ -95,7 +96,8 @@ fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'
 /// Whether the catalog on disk is the one that is served.
 fn freshness(to: &mut String, request_catalog: &RequestCatalog) {
     for (state, version) in request_catalog.addresses() {
-        let (address, version) = (state.address.replace(['\\', '"'], ""), version.unwrap_or_default());
+        let address = state.address.replace(['\\', '"'], "");
+        let version = version.unwrap_or_default();
         let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
         gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
     }
@@ -109,7 +111,8 @@ fn meaning(to: &mut String, meaning: &SemanticSearch) {
     gauge(to, "toolcrib_semantic_configured", (state != SemanticStatus::Off).into());
     gauge(to, "toolcrib_semantic_on", (state == SemanticStatus::On).into());
     let SemanticSearch::On(semantic) = meaning else { return };
-    let (counts, progress) = (semantic.counts(), semantic.progress());
+    let counts = semantic.counts();
+    let progress = semantic.progress();
     let searches = [("on", counts.on), ("unavailable", counts.unavailable)];
     counter(to, "toolcrib_semantic_searches_total", searches);
     counter(to, "toolcrib_semantic_texts_total", [("", counts.embedded)]);

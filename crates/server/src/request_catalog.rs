@@ -91,7 +91,8 @@ impl RequestCatalog {
     /// The context of a call by this caller.
     pub fn context(&self, caller: &Caller) -> FunctionContext {
         let view = Arc::clone(self.view(caller));
-        let (services, caller) = (Arc::clone(self.services()), Arc::new(caller.clone()));
+        let services = Arc::clone(self.services());
+        let caller = Arc::new(caller.clone());
         FunctionContext { view, services, caller, trace: Trace::default() }
     }
 
@@ -124,9 +125,10 @@ impl RequestCatalog {
     pub fn notice(&self, caller: &Caller) -> Option<String> {
         let count = self.live.stale().filter(|_| caller.sees_everything())?.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
-        let shown = match self.generation.complete {
-            true => "this is the last valid one",
-            false => "this is the part that could be read",
+        let shown = if self.generation.complete {
+            "this is the last valid one"
+        } else {
+            "this is the part that could be read"
         };
         Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
     }
@@ -205,7 +207,8 @@ impl CacheBuilder<'_> {
             let cache = self.cache(name, Some(&roles))?;
             by_roles.insert(roles, cache);
         }
-        let (whole, open) = (self.cache(name, None)?, self.cache(name, Some(&[]))?);
+        let whole = self.cache(name, None)?;
+        let open = self.cache(name, Some(&[]))?;
         Ok(ProfileCaches { name: name.map(str::to_string), whole, open, by_roles })
     }
 

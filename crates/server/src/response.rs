@@ -240,7 +240,8 @@ impl ResponseCache {
 
     /// The pages for people.
     pub(crate) fn site(&self) -> Site<'_> {
-        let (catalog, templates) = (self.view.catalog(), self.view.templates());
+        let catalog = self.view.catalog();
+        let templates = self.view.templates();
         let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
         Site::new(index, catalog, self.findings(), templates).served()
     }
@@ -248,9 +249,10 @@ impl ResponseCache {
     /// `registry.json`; kept unless it is large.
     pub(crate) fn registry(&self) -> Result<Response, Problem> {
         let make = || Tagged::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
-        match self.view.catalog().tools.len() <= MAX_CACHED_TOOLS {
-            true => self.answer("registry.json", || Ok(make())),
-            false => Ok(make().answer()),
+        if self.view.catalog().tools.len() <= MAX_CACHED_TOOLS {
+            self.answer("registry.json", || Ok(make()))
+        } else {
+            Ok(make().answer())
         }
     }
 }
@@ -389,7 +391,9 @@ pub(crate) struct Problem {
 impl Problem {
     /// A problem with a message.
     pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
-        let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
+        let message = message.into();
+        let nearest = Vec::new();
+        let headers = HeaderMap::new();
         Self { code, message, nearest, next_action: None, headers }
     }
 

@@ -566,7 +566,8 @@ fn rename(
         if is_twice {
             continue;
         }
-        let (pointer, meant) = (pointer_join(at, name), meant.to_string());
+        let pointer = pointer_join(at, name);
+        let meant = meant.to_string();
         if let Some(value) = fields.shift_remove(name) {
             notes.push(format!("`{}` was read as `{meant}`", clean_line(pointer.trim_start_matches('/'))));
             fields.insert(meant, value);
@@ -581,7 +582,8 @@ const OPPOSITE: [&str; 8] = ["un", "dis", "non", "in", "im", "de", "re", "not"];
 /// `max_price`, nor `archived` for `unarchived`.
 fn is_another(name: &str, known: &str) -> bool {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-    let (words, others) = (words(name), words(known));
+    let others = words(known);
+    let words = words(name);
     let lacking = |words: &[String], others: &[String]| {
         words.iter().filter(|word| !others.contains(word)).cloned().collect::<Vec<String>>()
     };

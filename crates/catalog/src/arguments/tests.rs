@@ -26,7 +26,8 @@ fn of_property(schema: Value) -> Value {
 type Validated = Result<Vec<Repair>, InvalidArguments>;
 
 fn validated(parameters: Value, mut arguments: Value) -> (Validated, Vec<String>) {
-    let (catalog, mut notes) = (catalog(parameters), Vec::new());
+    let catalog = catalog(parameters);
+    let mut notes = Vec::new();
     let tool = &catalog.tools[0];
     let result = validate(tool, catalog.secrets(), &mut arguments, Map::new(), &mut notes)
         .map_err(InvalidArguments::shortened);

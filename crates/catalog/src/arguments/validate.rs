@@ -217,7 +217,8 @@ pub struct InvalidArguments {
 
 impl InvalidArguments {
     pub(super) fn new(message: impl Into<String>, next_action: &str) -> Self {
-        let (message, next_action) = (message.into(), next_action.into());
+        let message = message.into();
+        let next_action = next_action.into();
         Self { message, next_action, fields: Vec::new(), nearest: Vec::new(), corrected: None }
     }
 
@@ -270,9 +271,10 @@ pub(super) fn invalid_arguments(
     let explained = wrong.into_iter().take(MAX_EXPLAINED);
     let fields: Vec<FieldError> =
         explained.map(|violation| field_error(tool, secrets, given, violation)).collect();
-    let message = match given.as_object().is_some_and(Map::is_empty) {
-        true => format!("`{}` was called without arguments: {}", tool.op, in_words(&fields, 8)),
-        false => format!("the arguments of `{}` do not fit: {}", tool.op, in_words(&fields, 3)),
+    let message = if given.as_object().is_some_and(Map::is_empty) {
+        format!("`{}` was called without arguments: {}", tool.op, in_words(&fields, 8))
+    } else {
+        format!("the arguments of `{}` do not fit: {}", tool.op, in_words(&fields, 3))
     };
     let next = "correct the arguments and send the call again; tool_help with `help_path` says more";
     let nearest = fields.iter().filter_map(|error| error.nearest.clone()).chain(others);
@@ -283,15 +285,19 @@ pub(super) fn invalid_arguments(
 
 /// A violation with the expected value, and the given one unless it is secret.
 fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong: Violation) -> FieldError {
-    let (schema, place) = (tool.parameters.schema(), given.pointer(&wrong.pointer));
+    let schema = tool.parameters.schema();
+    let place = given.pointer(&wrong.pointer);
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
-    let place = place.map(|value| match is_secret {
-        true => REDACTED.into(),
-        false => match value {
-            Value::String(text) => cut(&secrets.redacted(&Value::Null, &beginning(text).into())),
-            value => cut(value),
-        },
+    let place = place.map(|value| {
+        if is_secret {
+            REDACTED.into()
+        } else {
+            match value {
+                Value::String(text) => cut(&secrets.redacted(&Value::Null, &beginning(text).into())),
+                value => cut(value),
+            }
+        }
     });
     let mut wrong = secrets.conceal(schema, given, wrong);
     if wrong.nearest.is_none()

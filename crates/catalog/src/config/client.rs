@@ -77,11 +77,13 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         Ok(document) => document,
         Err(_) if !is_marked => return None,
         Err(unread) => {
-            let (document, findings) = (unread.document.map(without_values), vec![unread.finding]);
+            let document = unread.document.map(without_values);
+            let findings = vec![unread.finding];
             return Some(ClientConfig { document, findings, ..ClientConfig::default() });
         }
     };
-    let (mut sources, mut findings) = (Vec::new(), Vec::new());
+    let mut sources = Vec::new();
+    let mut findings = Vec::new();
     if APIS.iter().any(|key| document.value.get(key).is_some()) {
         return None;
     }
@@ -139,11 +141,10 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             }
             Err(problem) => {
                 let finding = Finding::new(Code::ConfigInvalid, format!("the server `{name}`: {problem}"));
-                let help = match is_sse(entry) {
-                    true => {
-                        "name its address for streamable HTTP, which often ends in `/mcp` in place of `/sse`, with `\"type\": \"http\"`; or start a program that speaks both"
-                    }
-                    false => "correct this entry in the client's file",
+                let help = if is_sse(entry) {
+                    "name its address for streamable HTTP, which often ends in `/mcp` in place of `/sse`, with `\"type\": \"http\"`; or start a program that speaks both"
+                } else {
+                    "correct this entry in the client's file"
                 };
                 findings.push(finding.at(place()).help(help));
             }
@@ -196,9 +197,10 @@ fn without_values(mut document: Document) -> Document {
         let follows = after.strip_prefix('"').map(str::trim_start);
         let is_key = follows.is_some_and(|follows| follows.starts_with([':', '=', '.']));
         shown += &rest[..=begin];
-        match is_key {
-            true => shown += text,
-            false => shown.extend(text.chars().map(|_| '*')),
+        if is_key {
+            shown += text
+        } else {
+            shown.extend(text.chars().map(|_| '*'))
         }
         let closing = usize::from(!after.is_empty());
         shown += &after[..closing];
@@ -544,7 +546,8 @@ fn filter(entry: &Value, server: &str, global: [Option<&Value>; 2]) -> Result<Op
 
 /// The server of an entry; `None` if it is disabled. Only opencode has the arguments in `command`.
 fn server(entry: &Value, project: &Project, is_opencode: bool) -> Result<Option<Server>, String> {
-    let (is_sse, entry) = (is_sse(entry), entry.as_object().ok_or("expected an object")?);
+    let is_sse = is_sse(entry);
+    let entry = entry.as_object().ok_or("expected an object")?;
     for (key, off) in SWITCHES {
         let is_set = match entry.get(key) {
             None | Some(Value::Null) => continue,
@@ -640,9 +643,8 @@ fn variables(
 /// The timeout in seconds: clients count it in milliseconds, or in seconds.
 fn timeout(entry: &Map<String, Value>, counts_seconds: bool) -> Option<u64> {
     let named = |key: &str| entry.get(key).and_then(Value::as_u64);
-    let plain = named("timeout").map(|timeout| match counts_seconds || timeout < MILLISECONDS {
-        true => timeout,
-        false => timeout / MILLISECONDS,
+    let plain = named("timeout").map(|timeout| {
+        if counts_seconds || timeout < MILLISECONDS { timeout } else { timeout / MILLISECONDS }
     });
     plain.or_else(|| named("tool_timeout_sec")).or_else(|| named("startup_timeout_sec"))
 }

@@ -603,7 +603,8 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        let (synonyms, usage_tokens) = (IndexMap::new(), 600);
+        let synonyms = IndexMap::new();
+        let usage_tokens = 600;
         Self { synonyms, no_match_below: None, usage_tokens, semantic: None, llm: None }
     }
 }

@@ -103,7 +103,8 @@ fn expand(template: &str, captures: &[String]) -> String {
 
 /// The schemas of definitions and of the configuration for editors: the fields that a definition and an overlay share are in the first.
 pub fn schemas_for_editors() -> (Value, Value) {
-    let (mut definition, mut config) = (schema_of::<Definition>(), schema_of::<Config>());
+    let mut definition = schema_of::<Definition>();
+    let mut config = schema_of::<Config>();
     let mut name = json!({});
     if let Some(all) = definition.as_object_mut() {
         let mut fields = all.shift_remove("properties").unwrap_or_default();

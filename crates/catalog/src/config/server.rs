@@ -203,7 +203,8 @@ impl ServerAuth {
 
     /// The first setting that only applies to another identity.
     fn misplaced(&self) -> Option<(&'static str, &'static str)> {
-        let (is_person, is_caller) = (self.acts_as == ActsAs::Person, self.acts_as == ActsAs::Caller);
+        let is_person = self.acts_as == ActsAs::Person;
+        let is_caller = self.acts_as == ActsAs::Caller;
         let is_service = self.acts_as == ActsAs::Service;
         let of_person = "it is used only with `as = \"person\"`";
         let of_token = "it is used only with `as = \"service\"`";
@@ -264,9 +265,10 @@ fn unquoted(value: &str) -> String {
 /// The line for a variable, without a line break.
 pub fn env_line(name: &str, value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\' | b'#');
-    match value.bytes().all(is_plain) {
-        true => format!("{name}={value}"),
-        false => format!("{name}={}", serde_json::Value::from(value)),
+    if value.bytes().all(is_plain) {
+        format!("{name}={value}")
+    } else {
+        format!("{name}={}", serde_json::Value::from(value))
     }
 }
 
@@ -305,7 +307,8 @@ impl Environment {
         };
         let mut missing = None;
         let filled = variable.replace_all(text, |found: &Captures<'_>| {
-            let (name, otherwise) = (&found[1], found.get(2));
+            let name = &found[1];
+            let otherwise = found.get(2);
             let value = self.get(name).filter(|value| otherwise.is_none() || !value.is_empty());
             value.or_else(|| otherwise.map(|text| text.as_str().to_string())).unwrap_or_else(|| {
                 missing.get_or_insert_with(|| name.to_string());

@@ -24,7 +24,8 @@ mod tests {
     #[test]
     fn a_path_is_judged_by_the_place_that_it_leads_to() {
         let outer = tempfile::tempdir().unwrap();
-        let (folder, outside) = (outer.path().join("in"), outer.path().join("out"));
+        let folder = outer.path().join("in");
+        let outside = outer.path().join("out");
         std::fs::create_dir_all(folder.join("sub")).unwrap();
         std::fs::create_dir(&outside).unwrap();
         std::fs::write(folder.join("sub/a.json"), "").unwrap();

@@ -51,9 +51,10 @@ impl Described {
             part if part.contains("default") => has(&["default"]) || self.about.contains("efault"),
             part => is_type(part) || has(&["format"]) && standard_type(part).is_some(),
         };
-        let more: Vec<&str> = match has_type {
-            true => parts(&self.kind, ',').map(str::trim).filter(|part| !is_said(part)).collect(),
-            false => vec![&*self.kind],
+        let more: Vec<&str> = if has_type {
+            parts(&self.kind, ',').map(str::trim).filter(|part| !is_said(part)).collect()
+        } else {
+            vec![&*self.kind]
         };
         let more = more.join(", ");
         if more.is_empty() { self.about.clone() } else { format!("({more}) {}", self.about).trim().into() }

@@ -21,7 +21,8 @@ use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, 
 
 /// Looks at one tool. Its findings change nothing that is served.
 fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
-    let (definition, description) = (&tool.definition, &tool.description);
+    let definition = &tool.definition;
+    let description = &tool.description;
     if description.trim().is_empty() {
         report(Finding::new(Code::DescriptionMissing, "the tool has no description"));
     } else if is_tautology(&definition.name, description) {
@@ -152,7 +153,8 @@ impl CatalogLint {
         drop(copies);
         let more = of_tools.iter().map(Vec::len).sum::<usize>() + of_pairs.len();
         let mut all = Vec::with_capacity(findings.len() + more);
-        let (mut findings, mut taken) = (findings.into_iter(), 0);
+        let mut findings = findings.into_iter();
+        let mut taken = 0;
         let ends = self.places.iter().map(|(_, end)| *end).chain([self.before_pairs]);
         for (end, found) in ends.zip(of_tools.into_iter().chain([of_pairs])) {
             all.extend(findings.by_ref().take(end - taken));
@@ -303,7 +305,9 @@ fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
 fn are_alike(a: &[u32], b: &[u32]) -> bool {
     let all = a.len() + b.len();
     let most_apart = (all as f64 * (1.0 - MIN_SIMILARITY) / (1.0 + MIN_SIMILARITY)).ceil() as usize;
-    let (mut shared, mut in_a, mut in_b) = (0, 0, 0);
+    let mut shared = 0;
+    let mut in_a = 0;
+    let mut in_b = 0;
     while let (Some(one), Some(other)) = (a.get(in_a), b.get(in_b)) {
         shared += usize::from(one == other);
         in_a += usize::from(one <= other);

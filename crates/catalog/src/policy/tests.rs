@@ -40,7 +40,8 @@ fn lists_below_headings_become_rules() {
 
 #[test]
 fn headings_may_be_ticked_bold_or_within_a_line() {
-    let (dos, donts) = (&["A person asks", "It is urgent"], &["You can do it now"]);
+    let dos = &["A person asks", "It is urgent"];
+    let donts = &["You can do it now"];
     for description in [
         "Create.\n\n✅ Create when:\n- A person asks\n- It is urgent\n\n❌ Don't create when:\n- You can do it now",
         "Create.\n\n**✅ Create when:**\n- A person asks\n- It is urgent\n\n**❌ Don't create when:**\n- You can do it now",

@@ -305,7 +305,8 @@ impl<'a> Walk<'a> {
 /// Whether a key was meant to be another: in other letters, a short form of it, or a word of it.
 fn is_near(key: &str, known: &str) -> bool {
     let plain = |key: &str| key.to_lowercase().replace(['_', '-'], "");
-    let (key, known) = (plain(key), plain(known));
+    let key = plain(key);
+    let known = plain(known);
     known.starts_with(&key) || known.ends_with(&key)
 }
 

@@ -133,9 +133,10 @@ fn of_source<'a>(
     let is_folder = path.is_dir();
     let paths: Vec<PathBuf> = if is_folder {
         let written = written_files(workspace, &path);
-        let found = match source.path.is_empty() {
-            true => walk_without_catalogs(&path, findings),
-            false => walk(&path).collect(),
+        let found = if source.path.is_empty() {
+            walk_without_catalogs(&path, findings)
+        } else {
+            walk(&path).collect()
         };
         found.into_iter().filter(|path| !is_ours(path) && !written.contains(path)).collect()
     } else if source.path.contains(['*', '?']) {
@@ -177,9 +178,10 @@ fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], f
 
 /// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
 pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
-    match workspace.config.sources.is_empty() {
-        true => vec![workspace.root.clone()],
-        false => of_files(workspace).map(|(_, source)| root_of(workspace, source)).collect(),
+    if workspace.config.sources.is_empty() {
+        vec![workspace.root.clone()]
+    } else {
+        of_files(workspace).map(|(_, source)| root_of(workspace, source)).collect()
     }
 }
 

@@ -86,7 +86,8 @@ pub(super) fn schema_keys() -> impl Iterator<Item = &'static str> {
 pub(super) fn nearest_format(document: &Value) -> Option<(&'static str, Vec<&str>)> {
     /// Most different keys that are compared.
     const MOST: usize = 500;
-    let (mut keys, mut queue) = (IndexSet::new(), VecDeque::from([document]));
+    let mut keys = IndexSet::new();
+    let mut queue = VecDeque::from([document]);
     while let Some(value) = queue.pop_front().filter(|_| keys.len() < MOST) {
         match value {
             Value::Object(object) => {

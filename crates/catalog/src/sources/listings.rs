@@ -126,9 +126,10 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
     let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
         let finding = found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}"));
-        let document = Err(match problem.ends_with(" is not set") {
-            true => finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here"),
-            false => finding,
+        let document = Err(if problem.ends_with(" is not set") {
+            finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here")
+        } else {
+            finding
         });
         return ServerListing { index, source, document, findings: Vec::new() };
     };
@@ -174,7 +175,9 @@ pub(super) fn judged(tools: &str, file: &str, filter: Option<&ToolFilter>) -> (S
         tools: Vec<&'t RawValue>,
     }
     let Ok(Dump { tools: all }) = serde_json::from_str(tools) else { return (tools.to_string(), Vec::new()) };
-    let (mut kept, mut findings, mut seen) = (Vec::with_capacity(all.len()), Vec::new(), HashSet::new());
+    let mut kept = Vec::with_capacity(all.len());
+    let mut findings = Vec::new();
+    let mut seen = HashSet::new();
     let mut work: usize = 0;
     if let Some(filter) = filter {
         let names: Vec<Judged> = all.iter().map(|written| Judged::of(written.get())).collect();
@@ -307,9 +310,10 @@ impl Judged {
         let Some(value) = fields.get(key).filter(|value| !is_right(value)) else { return };
         let is_null = value.is_null();
         fields.shift_remove(key);
-        match is_null {
-            true => self.is_changed = true,
-            false => self.lose(format!("`{key}` is no {kind} and was left out")),
+        if is_null {
+            self.is_changed = true
+        } else {
+            self.lose(format!("`{key}` is no {kind} and was left out"))
         }
     }
 
@@ -452,7 +456,8 @@ fn has_portable_patterns(schema: &Value) -> bool {
 /// Whether a pattern that compiles here surely compiles as `new RegExp(pattern, "u")` too.
 fn is_portable(pattern: &str) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
-    let (mut at, mut is_class) = (0, false);
+    let mut at = 0;
+    let mut is_class = false;
     let next = |at: usize| letters.get(at).copied().unwrap_or_default();
     while at < letters.len() {
         match (letters[at], next(at + 1)) {

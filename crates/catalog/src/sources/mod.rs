@@ -124,7 +124,8 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
     }
     for (index, source) in workspace.config.sources.iter().enumerate() {
         let Some(address) = source.address() else { continue };
-        let (path, server) = (Some(address.into()), source.server.clone());
+        let path = Some(address.into());
+        let server = source.server.clone();
         let origin = Origin { path, server, ..Origin::default() };
         parsed.push((index, alone(fetched(workspace, index, address), source, origin)));
     }
@@ -237,7 +238,8 @@ fn import(
     mut references: Option<References<'_>>,
     servers: &IndexMap<String, Server>,
 ) -> Imported {
-    let (mut categories, mut bases) = (Vec::new(), Vec::new());
+    let mut categories = Vec::new();
+    let mut bases = Vec::new();
     let is_openapi = openapi::recognise(&document.value);
     let registry = registry_version(&document.value).map(str::to_string);
     let (mut tools, mut findings) = if is_openapi {

@@ -351,17 +351,16 @@ impl Object {
         let is_object = |word: &&String| WordClass::of(word) != WordClass::Verb;
         let nouns: Vec<String> = segments.iter().filter(is_object).cloned().collect();
         let nouns = if nouns.is_empty() { segments.to_vec() } else { nouns };
-        match nouns.is_empty() {
-            true => in_name,
-            false => Self { nouns, others: in_name.nouns },
-        }
+        if nouns.is_empty() { in_name } else { Self { nouns, others: in_name.nouns } }
     }
 
     fn of_words(words: &[String]) -> Self {
         let mut object = Self::default();
         let ends_in_verb = words.len() > 1 && words.last().is_some_and(|word| is_verb(word, false));
         // One word before the object may be a verb or a noun; nouns after a preposition go to `others`.
-        let (mut is_lead, mut is_first, mut is_after) = (true, true, false);
+        let mut is_lead = true;
+        let mut is_first = true;
+        let mut is_after = false;
         for (index, word) in words.iter().enumerate() {
             let is_last = index + 1 == words.len();
             match WordClass::of(word) {

@@ -47,7 +47,8 @@ fn maps_with_numbers_as_keys_are_the_lists_that_php_meant() {
 #[test]
 fn values_decide_where_none_of_them_has_the_type() {
     check(json!({ "type": "string", "enum": [1, 2] }), json!({ "type": "integer", "enum": [1, 2] }));
-    let (list, items) = (json!({ "type": "array", "enum": ["a"] }), json!({ "enum": ["a"] }));
+    let list = json!({ "type": "array", "enum": ["a"] });
+    let items = json!({ "enum": ["a"] });
     check(list, json!({ "type": "array", "items": items }));
     check(json!({ "type": "integer", "const": "1" }), json!({ "type": "string", "const": "1" }));
     let mixed = json!({ "type": ["string", "null"], "enum": [1, "a", 1.5, null] });

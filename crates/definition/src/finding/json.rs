@@ -42,7 +42,8 @@ fn offset(text: &str, part: &str) -> usize {
 /// The objects and arrays of a text, which each begin a line; nothing if it has other text.
 fn lines(text: &str) -> Vec<&RawValue> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    let (mut lines, mut end) = (Vec::new(), 0);
+    let mut lines = Vec::new();
+    let mut end = 0;
     while let Some(value) = values.next() {
         let Ok(value) = value else { return Vec::new() };
         let between = text.get(end..offset(text, value.get())).unwrap_or_default();
@@ -86,7 +87,8 @@ pub const MAX_OTHERS_VALUES: usize = 500_000;
 /// Whether a JSON text has more values than are read of others. A value of two bytes takes a hundred in memory, so values
 /// are counted before they are read, as [`Meter`] counts them; only an empty list or object counts for more.
 pub fn has_too_many_values(text: &[u8]) -> bool {
-    let (mut values, mut is_text) = (0, false);
+    let mut values = 0;
+    let mut is_text = false;
     let mut bytes = if text.len() > MAX_OTHERS_VALUES { text.iter() } else { [].iter() };
     while let Some(byte) = bytes.next() {
         match byte {
@@ -102,9 +104,10 @@ pub fn has_too_many_values(text: &[u8]) -> bool {
 }
 
 fn check_size(text: &[u8]) -> serde_json::Result<()> {
-    match has_too_many_values(text) {
-        true => Err(Error::custom(format!("{TOO_MANY}: more than {MAX_OTHERS_VALUES}"))),
-        false => Ok(()),
+    if has_too_many_values(text) {
+        Err(Error::custom(format!("{TOO_MANY}: more than {MAX_OTHERS_VALUES}")))
+    } else {
+        Ok(())
     }
 }
 
@@ -136,9 +139,12 @@ pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<Mended>)> {
                 "this line is not valid JSON, and was left out".into(),
             ));
         }
-        let blank = |line: &&str| match is_lost(&line) {
-            true => " ".repeat(line.trim_end_matches('\n').len()) + "\n",
-            false => line.to_string(),
+        let blank = |line: &&str| {
+            if is_lost(&line) {
+                " ".repeat(line.trim_end_matches('\n').len()) + "\n"
+            } else {
+                line.to_string()
+            }
         };
         out = lines.iter().map(blank).collect();
     }
@@ -477,7 +483,8 @@ pub(super) fn number(value: f64) -> Value {
 /// and the numbers that JSON does not have become texts, so that nobody takes them for others.
 pub fn well_formed(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    let (mut rest, mut is_text) = (text, false);
+    let mut rest = text;
+    let mut is_text = false;
     while let Some(next) = rest.chars().next() {
         let (taken, put): (usize, Cow<'_, str>) = match next {
             '"' => {
@@ -541,7 +548,8 @@ fn data_of_events(text: &str) -> String {
 /// JSON with its comments, and commas before a closing bracket, replaced with spaces: every place stays the same.
 pub fn without_comments(text: &str) -> String {
     let mut out = text.as_bytes().to_vec();
-    let (mut at, mut comma) = (0, None);
+    let mut at = 0;
+    let mut comma = None;
     let blank = |out: &mut Vec<u8>, from: usize, to: usize| {
         out[from..to].iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b' ');
     };

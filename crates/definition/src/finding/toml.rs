@@ -52,7 +52,8 @@ fn value(spanned: &Spanned<DeValue<'_>>, depth: usize, meter: &Meter) -> Result<
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(truth) => Value::Bool(*truth),
         DeValue::Integer(integer) => {
-            let (digits, radix) = (integer.as_str(), integer.radix());
+            let digits = integer.as_str();
+            let radix = integer.radix();
             let small = i64::from_str_radix(digits, radix).map(Value::from);
             small
                 .or_else(|_| u64::from_str_radix(digits, radix).map(Value::from))

@@ -40,7 +40,8 @@ pub struct Violation {
 impl Violation {
     /// A violation at a place, with this message.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        let (pointer, message) = (pointer.into(), message.into());
+        let pointer = pointer.into();
+        let message = message.into();
         Self {
             pointer,
             message,
@@ -312,7 +313,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     // Edit distance relative to the longer name; a name that contains the other counts as close.
     let likeness = |candidate: &str| {
         let candidate = candidate.to_lowercase();
-        let (a, b) = (name.as_str(), candidate.as_str());
+        let a = name.as_str();
+        let b = candidate.as_str();
         let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
         // The distance is costly, and the letters alone rule out nearly every name of a large catalog.
         if !holds && letters.likeness(&Letters::of(b)) < LEAST {

@@ -72,7 +72,8 @@ impl<'de> Deserialize<'de> for Tree {
 
 fn document_error(text: &str, error: &Error) -> DocumentError {
     let offset = error.location().map_or(0, |location| {
-        let (line, column) = (location.line().max(1) as usize, location.column().max(1) as usize);
+        let line = location.line().max(1) as usize;
+        let column = location.column().max(1) as usize;
         let bytes = location.span().byte_offset().map(|offset| offset as usize);
         bytes.or_else(|| Cursor::new(text).find(line, column)).unwrap_or(text.len())
     });

@@ -46,7 +46,8 @@ pub fn schema_of_type(text: &str) -> Option<Value> {
         (None, Some(all)) => parts(all, ',').collect(),
         (None, None) => parts(text, '|').collect(),
     };
-    let (mut types, mut schema) = (IndexSet::new(), Map::new());
+    let mut types = IndexSet::new();
+    let mut schema = Map::new();
     for form in forms {
         let (base, inner) = form.trim_end().split_once(['[', '<']).unwrap_or((form, ""));
         let (kind, item) = match inner.strip_suffix([']', '>']) {

@@ -264,7 +264,9 @@ pub fn each(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
 
 /// The subschemas below one keyword, whatever the draft.
 pub fn below<'a>(keyword: &str, value: &'a Value) -> impl Iterator<Item = &'a Value> + use<'a> {
-    let (mut list, mut named, mut one) = (&[][..], None, None);
+    let mut list = &[][..];
+    let mut named = None;
+    let mut one = None;
     match (in_any_draft(keyword, value), value) {
         (KeywordKind::List, Value::Array(schemas)) => list = schemas,
         (KeywordKind::Named, Value::Object(schemas)) => named = Some(schemas),

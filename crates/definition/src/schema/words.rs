@@ -106,7 +106,8 @@ impl<'a> Words<'a> {
     }
 
     fn of_view_at(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
-        let (is_brief, is_typed) = (self.style.is_brief, view.get("type").is_some());
+        let is_brief = self.style.is_brief;
+        let is_typed = view.get("type").is_some();
         let words = match view.kind() {
             Kind::Never => return "never".to_string(),
             Kind::Named(reference) => {
@@ -193,7 +194,8 @@ impl<'a> Words<'a> {
     }
 
     fn values(&mut self, values: &[Value]) -> Vec<String> {
-        let (mut words, mut length) = (Vec::new(), 0);
+        let mut words = Vec::new();
+        let mut length = 0;
         let most = if values.len() > MAX_LISTED { LISTED_OF_MANY } else { MAX_LISTED };
         for (index, value) in values.iter().enumerate() {
             let word = self.value(value);

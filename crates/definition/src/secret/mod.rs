@@ -95,15 +95,17 @@ impl<'p> SecretPolicy<'p> {
         let is_address = item.contains("://");
         let redacted = |found: &Captures<'_>| {
             let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
-            let (begin, name) = (part("begin"), part("field").to_string() + part("option"));
+            let begin = part("begin");
+            let name = part("field").to_string() + part("option");
             let (between, value) =
                 (part("between").to_string() + part("gap"), part("value").to_string() + part("word"));
             let is_secret = match found.name("segment") {
                 Some(segment) => {
                     let is_host = shown[segment.end()..].starts_with(['.', ':', '@']);
-                    return match is_address && !is_host && is_opaque(segment.as_str()) {
-                        true => format!("/{REDACTED}"),
-                        false => found[0].to_string(),
+                    return if is_address && !is_host && is_opaque(segment.as_str()) {
+                        format!("/{REDACTED}")
+                    } else {
+                        found[0].to_string()
                     };
                 }
                 None => {
@@ -231,7 +233,9 @@ static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A text with everything that looks like a secret redacted.
 fn masked(text: &str) -> Cow<'_, str> {
     let Some(looks) = LOOKS.as_ref() else { return text.into() };
-    let (mut masked, mut copied, mut at) = (String::new(), 0, 0);
+    let mut masked = String::new();
+    let mut copied = 0;
+    let mut at = 0;
     while let Some(found) = looks.captures_at(text, at) {
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
         let is_kept = match (found.name("credentials"), found.name("name"), found.name("header")) {
@@ -352,7 +356,8 @@ impl<'s> Echo<'s> {
         if !may_hold_encoded(text) {
             return text.replace(self.secret, REDACTED);
         }
-        let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let exact = rest.starts_with(self.secret).then_some(self.secret.len());
             // A secret that ends with `\` is longer escaped.
@@ -507,7 +512,9 @@ fn is_word(word: &str, lower: &str) -> bool {
 
 /// The words of a name: `apiKey`, `API_KEY` and `x-api-key` have an `api` and a `key`, in some case.
 fn words_of(name: &str) -> Vec<&str> {
-    let (mut words, mut begin, mut before) = (Vec::new(), 0, None::<char>);
+    let mut words = Vec::new();
+    let mut begin = 0;
+    let mut before = None::<char>;
     let mut letters = name.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let after = letters.peek().map(|(_, after)| *after);

@@ -109,7 +109,8 @@ impl<'s> Place<'s> {
 /// The names of all properties that a schema declares secret, at any depth.
 pub fn declared_names<'s>(schema: &'s Value) -> Vec<String> {
     let references = Rc::new(References::new(schema));
-    let (mut names, mut left) = (Vec::new(), vec![(schema, schema)]);
+    let mut names = Vec::new();
+    let mut left = vec![(schema, schema)];
     while let Some((base, part)) = left.pop() {
         let base = base_of(base, part);
         let properties = part.get("properties").and_then(Value::as_object);
@@ -339,9 +340,8 @@ impl<'p> Walk<'p> {
                 break;
             }
             let inner = place.item(Some(index));
-            kept.push(self.at(&index.to_string(), |walk| match inner.hides(item) {
-                true => walk.hide(item),
-                false => walk.of(item, &inner),
+            kept.push(self.at(&index.to_string(), |walk| {
+                if inner.hides(item) { walk.hide(item) } else { walk.of(item, &inner) }
             }));
             self.spend(1);
         }
@@ -366,9 +366,8 @@ impl<'p> Walk<'p> {
             };
             let short = if self.is_brief { cut(name, NAME) } else { name };
             self.spend(written(short) + 4);
-            let value = self.at(name, |walk| match is_named || inner.hides(value) {
-                true => walk.hide(value),
-                false => walk.of(value, &inner),
+            let value = self.at(name, |walk| {
+                if is_named || inner.hides(value) { walk.hide(value) } else { walk.of(value, &inner) }
             });
             let short = if self.reach == Reach::Declared { short.into() } else { self.policy.text(short) };
             kept.insert(short.into_owned(), value);

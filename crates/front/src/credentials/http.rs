@@ -85,7 +85,8 @@ pub struct NoMetadata {
 
 /// The metadata of an issuer, and the address that a field of it names, such as `token_endpoint`.
 pub async fn issuer_metadata(issuer: &str, field: &str) -> Result<(String, Value), NoMetadata> {
-    let (mut absent, mut unusable) = (Vec::new(), None);
+    let mut absent = Vec::new();
+    let mut unusable = None;
     for (origin, path) in places(issuer) {
         match document(&format!("{origin}{path}")).await.and_then(|text| named(&text, issuer, field)) {
             Ok(found) => return Ok(found),

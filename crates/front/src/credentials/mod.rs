@@ -254,9 +254,10 @@ impl SignInProblem {
 
     /// The reason why an authorization server gives no token: a setting where it does not know the client.
     fn of_authorization_server(reason: String) -> Self {
-        match is_unknown_client(&reason) {
-            true => Self::Setting(format!("{reason}; {WRONG_CLIENT}")),
-            false => Self::Refused(reason),
+        if is_unknown_client(&reason) {
+            Self::Setting(format!("{reason}; {WRONG_CLIENT}"))
+        } else {
+            Self::Refused(reason)
         }
     }
 

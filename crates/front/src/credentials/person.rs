@@ -288,7 +288,8 @@ async fn serve(stream: TcpStream, arrived: mpsc::Sender<Arrival>) {
 /// A page without anything of the request.
 fn page(status: StatusCode, heading: &str, text: &str) -> http::Response<Body> {
     let safe = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let (heading, text) = (safe(heading), safe(text));
+    let heading = safe(heading);
+    let text = safe(text);
     let body = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><title>{heading}</title><style>body{{font:1.1rem/1.5 system-ui;max-width:34rem;\

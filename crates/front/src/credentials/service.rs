@@ -294,7 +294,8 @@ impl Authorization {
         };
         let mut manager = AuthorizationManager::new(url).await.map_err(said)?;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(said)?;
-        let (metadata, is_discovered) = (found.metadata, found.source.is_discovered());
+        let metadata = found.metadata;
+        let is_discovered = found.source.is_discovered();
         let named = metadata.issuer.as_deref().unwrap_or_default();
         if let Some(expected) = &auth.issuer
             && expected.trim_end_matches('/') != named.trim_end_matches('/')
@@ -388,7 +389,8 @@ fn stored(sign_in: &SignIn, tokens: &Tokens) -> StoredCredentials {
         "expires_in": sign_in.expires_in,
     });
     let response = serde_json::from_value(response).ok();
-    let (id, scopes) = (sign_in.client_id.clone(), sign_in.scopes.clone());
+    let id = sign_in.client_id.clone();
+    let scopes = sign_in.scopes.clone();
     StoredCredentials::new(id, response, scopes, Some(sign_in.received_at))
         .with_issuer(Some(sign_in.issuer.clone()))
 }

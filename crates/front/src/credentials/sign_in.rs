@@ -232,7 +232,8 @@ impl PendingSignIn {
             AuthorizationCallback::from_redirect_url(&format!("{}?{query}", self.callback.address));
         let callback = callback.map_err(|error| reason(&error, secrets))?;
         let manager = &self.authorization.manager;
-        let (state, issuer) = (&callback.csrf_token, callback.issuer.as_deref());
+        let state = &callback.csrf_token;
+        let issuer = callback.issuer.as_deref();
         let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
         given.map_err(|error| match reason(&error, secrets) {
             reason if is_unknown_client(&reason) => format!(
@@ -301,15 +302,16 @@ async fn client(
     }
     let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
     let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, &asked).await;
-    let registered = registered.map_err(|error| match authorization.is_discovered {
-        true => format!(
+    let registered = registered.map_err(|error| if authorization.is_discovered {
+ format!(
             "toolcrib cannot register itself at {}: {}; register a client there, and set `client_id` in the `auth` of \
              the server",
             clean_line(&authorization.issuer()),
             reason(&error, &[])
-        ),
-        false => format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}"),
-    });
+        )
+ } else {
+ format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}")
+ });
     Ok(registered?)
 }
 

@@ -244,14 +244,16 @@ impl Connection {
 
     /// Waits until the server is to be started, for this pause at least.
     async fn until_wanted(&self, pause: Duration) {
-        let (now, is_first) = (Instant::now(), self.state.borrow().ends == 0);
+        let now = Instant::now();
+        let is_first = self.state.borrow().ends == 0;
         loop {
             let is_awaited = self.waiting.load(Relaxed) > 0;
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
             let due = async {
-                match is_awaited || self.starts_by_itself() {
-                    true => sleep_until(start).await,
-                    false => std::future::pending().await,
+                if is_awaited || self.starts_by_itself() {
+                    sleep_until(start).await
+                } else {
+                    std::future::pending().await
                 }
             };
             tokio::select! {
@@ -376,7 +378,8 @@ impl Connection {
             .listing()
             .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
         let Some(remembered) = self.surroundings.remembered.clone().filter(|_| !is_known) else { return };
-        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        let endpoint = self.endpoint.clone();
+        let listing = listing.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(error) = remembered.write(&endpoint, &listing) {
                 tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
@@ -569,7 +572,8 @@ mod tests {
     fn the_connection_of_a_caller_ends_when_its_calls_have_ended_and_the_caller_is_gone() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (of_caller, asked) = (last_use(Some("token-of-amy")), AtomicUsize::new(0));
+            let of_caller = last_use(Some("token-of-amy"));
+            let asked = AtomicUsize::new(0);
             assert!(of_caller.is_kept());
             of_caller.until_unused(|| asked.fetch_add(1, Relaxed) < 3).await;
             assert_eq!(asked.into_inner(), 4);

@@ -436,7 +436,9 @@ impl Remembered {
     /// Writes the list of a server, whole or not at all.
     pub(super) fn write(&self, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
         let Some(tools) = &listing.tools else { return Ok(()) };
-        let (server, title, is_older) = (listing.server.clone(), listing.title.clone(), listing.is_older);
+        let server = listing.server.clone();
+        let title = listing.title.clone();
+        let is_older = listing.is_older;
         let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
         let file = self.file(endpoint);
         private_file::create_folder(&self.folder)?;

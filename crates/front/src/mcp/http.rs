@@ -136,9 +136,10 @@ impl Signing {
     /// The problem where a server refuses even a new token. Only the operator could sign in again.
     fn refused_twice(&self) -> SignInProblem {
         let reason = "it refuses the token that it was just given".into();
-        match self.acts_as_person() {
-            true => SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() },
-            false => SignInProblem::Refused(reason),
+        if self.acts_as_person() {
+            SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() }
+        } else {
+            SignInProblem::Refused(reason)
         }
     }
 
@@ -228,7 +229,8 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<(), HttpError> {
         self.send(|token| {
-            let (uri, session_id) = (Arc::clone(&uri), Arc::clone(&session_id));
+            let uri = Arc::clone(&uri);
+            let session_id = Arc::clone(&session_id);
             self.http.delete_session(uri, session_id, token, headers.clone())
         })
         .await
@@ -243,7 +245,8 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
         let stream = self.send(|token| {
-            let (uri, session_id) = (Arc::clone(&uri), session_id.clone());
+            let uri = Arc::clone(&uri);
+            let session_id = session_id.clone();
             self.http.get_stream(uri, session_id, last.clone(), token, headers.clone())
         });
         Ok(readable_events(stream.await?, Arc::clone(&self.notes)))
@@ -287,14 +290,16 @@ impl SignedClient {
             Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, id), None))
         };
         let sending = request.json(message).send();
-        let response = match is_probe {
-            true => match timeout(PROBE_TIME, sending).await {
+        let response = if is_probe {
+            match timeout(PROBE_TIME, sending).await {
                 Ok(response) => response?,
                 Err(_) => return unknown("no answer".into()),
-            },
-            false => sending.await?,
+            }
+        } else {
+            sending.await?
         };
-        let (status, headers) = (response.status(), response.headers());
+        let status = response.status();
+        let headers = response.headers();
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string);
         match (status.as_u16(), text("www-authenticate")) {
             (401, Some(challenge)) => {
@@ -314,7 +319,8 @@ impl SignedClient {
         }
         let kind = text("content-type").unwrap_or_default().to_ascii_lowercase();
         let location = text("location");
-        let (retry_after, own_session) = (text("retry-after"), text(HEADER_SESSION_ID));
+        let retry_after = text("retry-after");
+        let own_session = text(HEADER_SESSION_ID);
         let id = asked.and_then(|asked| serde_json::to_value(&asked.id).ok());
         let read = |body: &[u8]| {
             let text = readable(body, id.as_ref(), &self.notes)?;
@@ -370,9 +376,10 @@ impl SignedClient {
 
 /// The error for a status that is no success.
 fn status_error(status: StatusCode, retry_after: Option<String>, shown: &str) -> HttpError {
-    match status.is_server_error() || status.as_u16() == 429 {
-        true => HttpStatusError::new(status.as_u16(), retry_after).into(),
-        false => HttpError::UnexpectedServerResponse(format!("HTTP {status}: {shown}").into()),
+    if status.is_server_error() || status.as_u16() == 429 {
+        HttpStatusError::new(status.as_u16(), retry_after).into()
+    } else {
+        HttpError::UnexpectedServerResponse(format!("HTTP {status}: {shown}").into())
     }
 }
 
@@ -389,7 +396,9 @@ async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>
 
 /// The events of an answer, each within the limit, in Unicode.
 fn events(response: reqwest::Response) -> BoxedSseResponse {
-    let (mut rest, mut size, mut is_line_end) = (Vec::new(), 0, false);
+    let mut rest = Vec::new();
+    let mut size = 0;
+    let mut is_line_end = false;
     let within = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(io::Error::other)?;
         for byte in &chunk {
@@ -451,9 +460,10 @@ fn redirects() -> Policy {
         let keeps_message = matches!(attempt.status().as_u16(), 307 | 308);
         let is_same =
             attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
-        match keeps_message && is_same && attempt.previous().len() <= MAX_REDIRECTS {
-            true => attempt.follow(),
-            false => attempt.stop(),
+        if keeps_message && is_same && attempt.previous().len() <= MAX_REDIRECTS {
+            attempt.follow()
+        } else {
+            attempt.stop()
         }
     })
 }

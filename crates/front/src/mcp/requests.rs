@@ -562,7 +562,8 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id.take() else { return };
         self.routes.forget(&id);
-        let (peer, cancelled) = (self.peer.clone(), CancelledNotificationParam::new(Some(id), None));
+        let peer = self.peer.clone();
+        let cancelled = CancelledNotificationParam::new(Some(id), None);
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { peer.notify_cancelled(cancelled).await });
         }

@@ -139,8 +139,10 @@ impl Session {
         let environment = credentials.environment();
         let notes = ListNotes::default();
         let client = Client::new(current.clone());
-        let (declared, changed) = (client.declared.clone(), client.changed.clone());
-        let (announcements, routes) = (client.announcements.downgrade(), Arc::clone(&client.routes));
+        let declared = client.declared.clone();
+        let changed = client.changed.clone();
+        let announcements = client.announcements.downgrade();
+        let routes = Arc::clone(&client.routes);
         let mut signing = None;
         let mut process = None;
         let service = match &endpoint.server.url {
@@ -554,7 +556,8 @@ pub(super) struct FreshListing {
 impl Session {
     /// All tools, page by page. A page that cannot be read costs itself and the pages after it.
     pub(super) async fn list(&self) -> Result<FreshListing, Problem> {
-        let (mut tools, mut bytes) = (Vec::new(), 0);
+        let mut tools = Vec::new();
+        let mut bytes = 0;
         let mut cursor = None;
         let mut cursors = HashSet::new();
         let mut holds = None;
@@ -724,7 +727,8 @@ impl Drop for Changes {
             }
             subscribers.remove(uri);
             let Ok(runtime) = Handle::try_current() else { continue };
-            let (peer, params) = (self.session.peer.clone(), UnsubscribeRequestParams::new(uri));
+            let peer = self.session.peer.clone();
+            let params = UnsubscribeRequestParams::new(uri);
             runtime.spawn(async move { peer.unsubscribe(params).await });
         }
     }

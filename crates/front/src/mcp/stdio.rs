@@ -47,7 +47,8 @@ impl Process {
         let mut child = with_its_children(command)
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
-        let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
+        let stdout = child.stdout().take();
+        let stdin = child.stdin().take();
         let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
         let process = Self { child, stderr };
         match (stdout, stdin) {
@@ -415,9 +416,10 @@ impl<R: AsyncRead + Unpin, F: FnMut(Line) -> Option<Vec<u8>> + Unpin> AsyncRead 
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.from).poll_read(context, &mut read))?;
             this.has_ended = read.filled().is_empty();
-            match this.has_ended {
-                true => this.end_line(),
-                false => this.take(read.filled()),
+            if this.has_ended {
+                this.end_line()
+            } else {
+                this.take(read.filled())
             }
             if this.ready.is_empty() && !this.has_ended {
                 // The reader of bad lines has a turn before more is read.

@@ -47,7 +47,8 @@ impl FileWatcher {
         if poll {
             return file_watcher;
         }
-        let (debouncer, files) = (file_watcher.debouncer.clone(), Arc::clone(&file_watcher.files));
+        let debouncer = file_watcher.debouncer.clone();
+        let files = Arc::clone(&file_watcher.files);
         let on_event = move |event: notify::Result<Event>| {
             let signal = match event {
                 Ok(event) => signal_of(&event, &locked(&files)),

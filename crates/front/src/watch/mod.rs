@@ -147,7 +147,8 @@ impl Follow {
 
     /// Function that makes it ask its addresses and read again at once.
     pub fn nudge(&self) -> impl Fn() + Send + Sync + 'static {
-        let (debouncer, ask) = (self.debouncer.clone(), self.ask.clone());
+        let debouncer = self.debouncer.clone();
+        let ask = self.ask.clone();
         move || {
             // One nudge that waits stands for all others.
             let _ = ask.try_send(());
@@ -178,7 +179,8 @@ impl Follow {
         let workspace = (self.options.reading)(&self.catalog);
         self.scan(&workspace, before);
         // Only the first catalog waits for servers: their lists come as changes.
-        let (debouncer, is_reload) = (&self.debouncer, self.last.is_some());
+        let debouncer = &self.debouncer;
+        let is_reload = self.last.is_some();
         let is_needless = || is_reload || debouncer.is_stopped();
         let listings = match &self.options.connections {
             Some(connections) => connections.listings(&workspace, self.options.patience, &is_needless),

@@ -112,12 +112,11 @@ impl ArgumentPage<'_> {
             plain => {
                 let text = plain.to_string();
                 // A number can be as long as a text.
-                match text.len() + label.len() <= LINE {
-                    true => self.line(depth, &format!("{label}{text}{end}")),
-                    false => {
-                        let heading = format!("{label}number of {} characters:", text.len());
-                        self.lines(depth, &heading, &pieces(&text, false), "");
-                    }
+                if text.len() + label.len() <= LINE {
+                    self.line(depth, &format!("{label}{text}{end}"))
+                } else {
+                    let heading = format!("{label}number of {} characters:", text.len());
+                    self.lines(depth, &heading, &pieces(&text, false), "");
                 }
             }
         }
@@ -150,7 +149,9 @@ impl ArgumentPage<'_> {
 /// A text as JSON, in pieces that fit a line. Control and invisible characters are escaped, and all but ASCII where
 /// `only_ascii` is set.
 fn pieces(text: &str, only_ascii: bool) -> Vec<String> {
-    let (mut pieces, mut piece, mut width) = (Vec::new(), String::new(), 0);
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut width = 0;
     for c in text.chars() {
         let begun = piece.len();
         match c {
@@ -227,7 +228,8 @@ pub(super) fn announce(call: &Call, tool: &Tool, approval: &Approval) {
         "until": approval.until,
         "url": page(call.config(), &approval.id),
     });
-    let (id, body) = (approval.id.clone(), body.to_string());
+    let id = approval.id.clone();
+    let body = body.to_string();
     runtime.spawn(async move {
         let _turn = turn;
         let sent = guarded(send(&client, &url, (&id, &body), &key)).await;

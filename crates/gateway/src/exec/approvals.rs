@@ -266,7 +266,9 @@ pub(super) async fn give_back(call: &Checked, approval: &Approval, notes: &mut N
 /// A hash of the definition and the configured backend, for which an approval holds in addition to op and arguments. Of a tool
 /// of several steps, it covers their tools too.
 pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
-    let (mut bound, mut left, mut known) = (Vec::new(), vec![tool], BTreeSet::new());
+    let mut bound = Vec::new();
+    let mut left = vec![tool];
+    let mut known = BTreeSet::new();
     while let Some(tool) = left.pop() {
         let backend = Backends::configured(tool, &catalog.config);
         bound.push(json!([tool.definition, tool.effect.as_str(), backend]));
@@ -284,7 +286,8 @@ fn hash(key: &str, text: &str) -> String {
 }
 
 fn approval_request(call: &Checked, key: &str) -> Approval {
-    let (tool, caller) = (call.tool(), &call.context.caller);
+    let tool = call.tool();
+    let caller = &call.context.caller;
     let now = now();
     let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
     let hidden = hidden.into_iter().map(|secret| {
@@ -314,7 +317,8 @@ fn approval_required(call: &Call, tool: &Tool, approval: &Approval, void: Option
     let cannot_ask = client_to_ask(call).is_some_and(|origin| origin.is_first_without_questions());
     let file = call.config().place(call.context.caller.is_own_client);
     let note = if cannot_ask { "this client shows no questions (it has no MCP elicitation); " } else { "" };
-    let (op, id) = (&tool.op, &approval.id);
+    let op = &tool.op;
+    let id = &approval.id;
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
         Some(void) => format!(

@@ -73,7 +73,8 @@ async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>
     let tool = Arc::clone(tool);
     let repaired = apart(call, move |context, request| {
         let beside = std::mem::take(&mut request.extra_fields);
-        let (secrets, warnings) = (context.view.catalog().secrets(), &mut request.warnings);
+        let secrets = context.view.catalog().secrets();
+        let warnings = &mut request.warnings;
         let repaired = validate(&tool, secrets, &mut request.args, beside, warnings)
             .map_err(InvalidArguments::shortened)?;
         // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
@@ -212,7 +213,8 @@ fn function_denies(call: &Call, tool: &Tool) -> Option<ToolError> {
     if call.request.limit != EffectLimit::ReadsOnly || tool.effect == Effect::Read {
         return None;
     }
-    let (kind, function) = (kind(tool.effect), call.request.function);
+    let kind = kind(tool.effect);
+    let function = call.request.function;
     let message = format!("`{}` is {kind}, and {function} runs reads only", tool.op);
     let next = "send the same call with tool_exec_write";
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
@@ -220,9 +222,10 @@ fn function_denies(call: &Call, tool: &Tool) -> Option<ToolError> {
 
 /// The strongest effect that the server allows this call.
 fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
-    match runs_as_direct(call, tool) || is_allowed_by_asking(call, tool) {
-        true => Effect::Destructive,
-        false => call.config().exec.allow(),
+    if runs_as_direct(call, tool) || is_allowed_by_asking(call, tool) {
+        Effect::Destructive
+    } else {
+        call.config().exec.allow()
     }
 }
 
@@ -257,11 +260,12 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
     };
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
     let is_for_asking = tool.effect > of_server && config.serve.split_exec && may_run_as_direct(call, tool);
-    let next = match is_for_asking && call.context.caller.is_own_client {
-        true => format!(
+    let next = if is_for_asking && call.context.caller.is_own_client {
+        format!(
             "send the same call by a name that your client lists, its own or tool_exec_write, so that the client asks its person; or {how}"
-        ),
-        false => format!("tell the user, and do not send it again before it is allowed: {how}"),
+        )
+    } else {
+        format!("tell the user, and do not send it again before it is allowed: {how}")
     };
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
 }
@@ -297,15 +301,15 @@ async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolE
         Some(session) => call.state().record_doc_read(session, &tool.op, &doc.version).await.is_ok(),
         None => false,
     };
-    let message = match is_stale {
-        true => {
-            format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.op)
-        }
-        false => format!("the doc of `{}` has to be read before it is called", tool.op),
+    let message = if is_stale {
+        format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.op)
+    } else {
+        format!("the doc of `{}` has to be read before it is called", tool.op)
     };
-    let next = match given {
-        true => "read `help` here, then send the call again",
-        false => "read `help` here, then send the call again with the `receipt` in it",
+    let next = if given {
+        "read `help` here, then send the call again"
+    } else {
+        "read `help` here, then send the call again with the `receipt` in it"
     };
     let mut failure = ToolError::new(ErrorCode::DocRequired, message, next);
     if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {
@@ -343,7 +347,8 @@ async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
 
 /// The index of the one tool that a name means.
 fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize, ToolError> {
-    let (catalog, name) = (context.view.catalog(), &request.op);
+    let catalog = context.view.catalog();
+    let name = &request.op;
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),

@@ -269,12 +269,11 @@ impl Call {
     /// The error of a call that has panicked. `was_begun`: whether its backend may have been sent something.
     fn panicked(&self, was_begun: bool) -> ToolError {
         let may_have_run = was_begun && self.effect() != Effect::Read;
-        let (message, next) = match may_have_run {
-            true => {
-                let message = format!("{MISTAKE}; whether the call was run is not known");
-                (message, "tell the operator; check whether it was done before you send it again")
-            }
-            false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
+        let (message, next) = if may_have_run {
+            let message = format!("{MISTAKE}; whether the call was run is not known");
+            (message, "tell the operator; check whether it was done before you send it again")
+        } else {
+            (format!("{MISTAKE}; nothing was changed"), "tell the operator")
         };
         let error = ToolError::new(ErrorCode::Internal, message, next);
         let error = if was_begun { error.with_certainty(Certainty::Unknown) } else { error };

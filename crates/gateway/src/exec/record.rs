@@ -66,7 +66,8 @@ pub(super) async fn record(mut call: Call, mut outcome: Outcome, mut notes: Note
         // The stored envelope has its own warnings.
         meta.shift_remove("warnings");
     }
-    let (op, repaired) = (std::mem::take(&mut call.request.op), std::mem::take(&mut call.repaired));
+    let op = std::mem::take(&mut call.request.op);
+    let repaired = std::mem::take(&mut call.repaired);
     Envelope { op, outcome, repaired, meta, original: notes.original }
 }
 
@@ -370,7 +371,8 @@ async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<C
 
 /// The status of a claim, once no other caller holds it, or the wait was too long.
 async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
-    let (mut wait, begun) = (POLL_INTERVALS.0, Instant::now());
+    let mut wait = POLL_INTERVALS.0;
+    let begun = Instant::now();
     loop {
         let claimed = state.claim(claim, LEASE).await?;
         if claimed != ClaimStatus::Running || begun.elapsed() >= time {

@@ -113,7 +113,8 @@ impl CallRequest {
         args: Value,
         idempotency_key: Option<&str>,
     ) -> Result<Self, ToolError> {
-        let (op, key) = (op_of(Some(name.into()))?, key_of(idempotency_key.map(Value::from))?);
+        let op = op_of(Some(name.into()))?;
+        let key = key_of(idempotency_key.map(Value::from))?;
         Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
     }
 

@@ -223,7 +223,9 @@ fn beginning_of(value: &Value, at: &str, limit: usize) -> (Value, Map<String, Va
 
 /// The pointer to the part that makes a value long: the list, object or text that is most of it.
 fn long_part(value: &Value, limit: usize) -> String {
-    let (mut pointer, mut long, whole) = (String::new(), value, length(value));
+    let mut pointer = String::new();
+    let mut long = value;
+    let whole = length(value);
     for _ in 0..MAX_AROUND {
         let fields = long.as_object().into_iter().flatten().map(|(name, field)| (name, field, length(field)));
         let Some((name, field, size)) = fields.max_by_key(|(.., size)| *size) else { break };
@@ -437,7 +439,9 @@ fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The names near a step that a schema does not know; `None` where it knows them all, or leaves them open.
 fn unknown_field(pointer: &str, schema: &Value) -> Option<String> {
-    let (root, mut at, mut path) = (schema, schema, String::new());
+    let root = schema;
+    let mut at = schema;
+    let mut path = String::new();
     for step in pointer_steps(pointer) {
         if let Some(target) = at.get("$ref").and_then(Value::as_str) {
             at = root.pointer(target.strip_prefix('#')?)?;
@@ -482,7 +486,8 @@ impl Missing {
 
 /// The selected fields of a result by their pointers, and the pointers to nothing.
 pub(super) fn select_fields(result: &Value, pointers: &[String]) -> (Value, Vec<Missing>) {
-    let (mut fields, mut missing) = (Map::new(), Vec::new());
+    let mut fields = Map::new();
+    let mut missing = Vec::new();
     for (index, pointer) in pointers.iter().enumerate() {
         let steps: Vec<String> = pointer_steps(pointer).collect();
         match selected_value(result, &steps, String::new()) {

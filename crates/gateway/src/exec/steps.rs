@@ -75,7 +75,8 @@ struct Run<'c> {
 
 impl<'c> Run<'c> {
     fn new(call: &'c Checked, sent: &'c SentArguments<'_>) -> Self {
-        let (arguments, schema) = (&*sent.value, call.tool().parameters.schema());
+        let arguments = &*sent.value;
+        let schema = call.tool().parameters.schema();
         let given = call.request.idempotency_key.clone();
         let changes = call.effect() != Effect::Read && !call.is_dry_run;
         let (_, hidden) = call.secrets().split(schema, arguments);
@@ -125,7 +126,8 @@ impl<'c> Run<'c> {
                 continue;
             }
             let Some(tool) = self.callable(step) else {
-                let (op, id) = (self.call.op(), &step.id);
+                let op = self.call.op();
+                let id = &step.id;
                 let message =
                     format!("nothing was run: you cannot call the tool that `{op}` needs in its step `{id}`");
                 let next = "tell the operator; sending it again changes nothing";
@@ -346,9 +348,10 @@ fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Outp
 fn key_of(key: &str, step: &Step, attempt: usize) -> String {
     let again = if attempt > 1 { format!("/{attempt}") } else { String::new() };
     let derived = format!("{key}/{}{again}", step.id);
-    match derived.chars().count() <= LONGEST_KEY {
-        true => derived,
-        false => format!("{}/{}{again}", blake3::hash(key.as_bytes()).to_hex(), step.id),
+    if derived.chars().count() <= LONGEST_KEY {
+        derived
+    } else {
+        format!("{}/{}{again}", blake3::hash(key.as_bytes()).to_hex(), step.id)
     }
 }
 

@@ -227,9 +227,10 @@ impl Answer {
     /// Adds a field to the description of a block, such as its link.
     pub fn describe_data(&mut self, call: usize, block: usize, name: &str, value: Value) {
         let Body::Fields(body) = &mut self.body else { return };
-        let meta = match body.contains_key("results") {
-            true => body.get_mut("results").and_then(|results| results.get_mut(call)?.get_mut("meta")),
-            false => body.get_mut("meta"),
+        let meta = if body.contains_key("results") {
+            body.get_mut("results").and_then(|results| results.get_mut(call)?.get_mut("meta"))
+        } else {
+            body.get_mut("meta")
         };
         let described = meta.and_then(|meta| meta.get_mut("blocks")?.as_array_mut());
         let own = described.into_iter().flatten().find(|own| own.get("block") == Some(&block.into()));
@@ -382,10 +383,13 @@ impl Answer {
 
     /// The answers of a batch, each in its own block under the index of its call; below it blocks that are no text.
     fn batch(&self, results: &[Value], given: &mut GivenNotes) -> ClientAnswer {
-        let (mut content, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
+        let mut content = Vec::new();
+        let mut items = Vec::new();
+        let mut metas = Vec::new();
         for (index, answer) in results.iter().enumerate() {
             let Value::Object(mut answer) = answer.clone() else { continue };
-            let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
+            let id = answer.shift_remove("id");
+            let function = answer.shift_remove("function");
             answer.shift_remove("index");
             metas.push(Value::Object(meta(&answer)));
             let function = function.as_ref().and_then(Value::as_str).unwrap_or_default();

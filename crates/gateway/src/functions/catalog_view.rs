@@ -101,9 +101,8 @@ impl CatalogView {
             catalog.seen_by(|tool| (may_use(tool) || tool.is_visible_to_all()) && mode(tool).is_some());
         let modes: Vec<DescriptionMode> = seen.iter().filter_map(|tool| mode(tool)).collect();
         let forbidden: Vec<bool> = seen.iter().map(|tool| !may_use(tool)).collect();
-        let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| match forbidden {
-            true => Arc::new(tool.redacted()),
-            false => Arc::clone(tool),
+        let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| {
+            if *forbidden { Arc::new(tool.redacted()) } else { Arc::clone(tool) }
         };
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         Ok(Self {
@@ -197,11 +196,13 @@ impl CatalogView {
 
     /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
-        let (tool, made) = (self.catalog.tools.get(index)?, self.made.get(index)?);
+        let tool = self.catalog.tools.get(index)?;
+        let made = self.made.get(index)?;
         Some(made.page.get_or_init(|| {
             let doc = Doc::of(tool, &self.catalog);
             let markdown = doc.render(&self.templates, &self.catalog.version, Around::FUNCTIONS)?;
-            let (version, receipt) = (doc.version().to_string(), doc.receipt().to_string());
+            let version = doc.version().to_string();
+            let receipt = doc.receipt().to_string();
             Ok(DocPage { markdown: Bytes::from(markdown), version, receipt })
         }))
     }

@@ -291,7 +291,8 @@ impl Counters {
                         BOUNDS.get(index).map_or("+Inf".into(), |&bound| (bound as f64 / 1e6).to_string());
                     let _ = writeln!(to, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {total}");
                 }
-                let (labels, seconds) = (braced(labels), histogram.micros as f64 / 1e6);
+                let labels = braced(labels);
+                let seconds = histogram.micros as f64 / 1e6;
                 let _ = writeln!(to, "{name}_sum{labels} {seconds}\n{name}_count{labels} {total}");
             }
         }

@@ -368,7 +368,8 @@ impl TracedCall {
                 // A failure of state shows in its health, and prevents no reading.
                 let _ = state.record_doc_read(&session, op, version).await;
             }
-            let (op, detail) = (Some(op.to_string()), json!({ "doc_version": version }));
+            let op = Some(op.to_string());
+            let detail = json!({ "doc_version": version });
             // The answer counts once.
             let tokens = if place == 0 { event.tokens } else { 0 };
             state.record(Event { op, detail, tokens, input: self.input.clone(), ..event.clone() });

@@ -266,7 +266,8 @@ impl Scoring<'_> {
             None => return Scored::Failed("there is no model".into()),
         };
         let input = self.input.clone();
-        let (tools, words) = (self.tools.to_vec(), words.to_vec());
+        let tools = self.tools.to_vec();
+        let words = words.to_vec();
         let asking = tokio::task::spawn_blocking(move || by_llm(&*model, &input, &tools, &words));
         asking.await.unwrap_or_else(|_| Scored::Failed("the model broke".into()))
     }

@@ -33,7 +33,8 @@ enum Part {
 impl Arguments for ReadToolDoc {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &*context.view;
-        let (mut found, mut errors) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut errors = Vec::new();
         let mut seen = HashSet::new();
         for name in self.name.iter().chain(&self.names) {
             match view.resolve(name) {

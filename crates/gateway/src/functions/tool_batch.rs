@@ -39,10 +39,8 @@ async fn answer(
         (Some(wanted), _) => wanted,
         (None, reason) => reason.is_none() && items.len() > 1,
     };
-    let answers = match is_parallel {
-        true => run_parallel(context, &items).await,
-        false => run_sequential(context, &items).await,
-    };
+    let answers =
+        if is_parallel { run_parallel(context, &items).await } else { run_sequential(context, &items).await };
     let failed = answers.iter().filter(|answer| !succeeded(answer)).count();
     let numbered = || answers.iter().enumerate();
     let version = &context.view.catalog().version;
@@ -297,9 +295,10 @@ fn function(fields: &mut Map<String, Value>) -> Result<&'static Function, String
             return Ok(function);
         }
     }
-    match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
-        true => Ok(Function::tool_exec()),
-        false => Err("`function` is missing: which function is to be called?".into()),
+    if ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
+        Ok(Function::tool_exec())
+    } else {
+        Err("`function` is missing: which function is to be called?".into())
     }
 }
 

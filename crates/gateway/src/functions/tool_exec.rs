@@ -141,7 +141,8 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
 }
 
 fn enveloped(mut envelope: Envelope) -> Answer {
-    let (error, original) = (envelope.outcome.error(), envelope.original.take());
+    let error = envelope.outcome.error();
+    let original = envelope.original.take();
     Answer::enveloped(envelope.fields(), error, original)
 }
 
@@ -227,7 +228,8 @@ pub(super) struct ReadResult {
 impl Arguments for ReadResult {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let limit = context.view.catalog().config.exec.result_bytes.max(LEAST);
-        let (state, caller) = (&*context.services.state, &context.caller.name);
+        let state = &*context.services.state;
+        let caller = &context.caller.name;
         let fields = next_page(state, caller, &self.cursor, (self.select, limit)).await?;
         Ok(Answer::new(fields, None))
     }

@@ -48,7 +48,8 @@ impl Arguments for ToolHelp {
         if !self.paths.is_empty() {
             return several(context, self.path.into_iter().chain(self.paths), wanted).await;
         }
-        let (view, path) = (&context.view, self.path.unwrap_or_default());
+        let view = &context.view;
+        let path = self.path.unwrap_or_default();
         let target = find(view, &path)?;
         let fields = match self.known_version {
             Some(known) if is_current(view, &target, &known) => unchanged(&path, &known),
@@ -67,7 +68,9 @@ async fn several(
     paths: impl Iterator<Item = String>,
     wanted: HelpOptions,
 ) -> Result<Answer, ToolError> {
-    let (mut results, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let mut results = Vec::new();
+    let mut errors = Vec::new();
+    let mut seen = HashSet::new();
     for path in paths {
         let help = match find(&context.view, &path) {
             Ok(target) if !seen.insert(target.clone()) => continue,
@@ -191,7 +194,8 @@ const LONGEST_PATH: usize = 4 << 10;
 /// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
 /// group comes before other names of tools.
 fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
-    let (name, catalog) = (path.trim(), view.catalog());
+    let name = path.trim();
+    let catalog = view.catalog();
     if name.len() > LONGEST_PATH {
         return Err(unknown(view, &name[..name.floor_char_boundary(LONGEST_PATH)]));
     }
@@ -229,7 +233,8 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
 
 /// The error of an unknown path, with near ones.
 fn unknown(view: &CatalogView, path: &str) -> ToolError {
-    let (catalog, groups) = (view.catalog(), view.groups());
+    let catalog = view.catalog();
+    let groups = view.groups();
     let name = path.trim().trim_end_matches('*');
     let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
     let paths = groups.all().iter().map(|group| group.path.as_str());
@@ -237,9 +242,10 @@ fn unknown(view: &CatalogView, path: &str) -> ToolError {
     let near = nearest(name, names.chain(paths)).into_iter().map(op);
     let above = groups.above(name).map(|group| group.path.clone());
     let near: IndexSet<String> = near.chain(above).take(SUGGESTED).collect();
-    let next = match near.is_empty() {
-        true => "find the op by what it does with tool_search, or begin with the path `root`",
-        false => "ask for one of `nearest`, or find the op by what it does with tool_search",
+    let next = if near.is_empty() {
+        "find the op by what it does with tool_search, or begin with the path `root`"
+    } else {
+        "ask for one of `nearest`, or find the op by what it does with tool_search"
     };
     let message = format!("there is no op or group `{}`", quoted(path));
     let mut error = ToolError::new(ErrorCode::NotFound, message, next);

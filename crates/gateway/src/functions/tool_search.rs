@@ -122,7 +122,8 @@ impl<'q> QueryHits<'q> {
         let view = &context.view;
         let mut hits = found.hits;
         let verdict = if hits.is_empty() { Verdict::NoMatch } else { found.verdict };
-        let (mut unmet, mut categories) = (Vec::new(), Vec::new());
+        let mut unmet = Vec::new();
+        let mut categories = Vec::new();
         if verdict != Verdict::Match {
             unmet = view.search().unmet(read_part(query), &hits);
         }
@@ -185,7 +186,8 @@ impl<'q> QueryHits<'q> {
             let conditions: String =
                 conditions(view, hit).iter().map(|condition| format!(", {condition}")).collect();
             let detail = hit.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
-            let (confidence, reason) = (hit.hit.confidence, &hit.hit.reason);
+            let confidence = hit.hit.confidence;
+            let reason = &hit.hit.reason;
             let _ = write!(
                 text,
                 "\n- {op} ({effect}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]"

@@ -155,9 +155,10 @@ impl StateStore {
         is_waiting: bool,
         limit: usize,
     ) -> Result<Vec<Approval>, StateError> {
-        let (wanted, order) = match is_waiting {
-            true => ("status = 'waiting' AND until > NOW_MS", "ASC"),
-            false => ("(status <> 'waiting' OR until <= NOW_MS)", "DESC"),
+        let (wanted, order) = if is_waiting {
+            ("status = 'waiting' AND until > NOW_MS", "ASC")
+        } else {
+            ("(status <> 'waiting' OR until <= NOW_MS)", "DESC")
         };
         let mut values = Vec::new();
         let select = format!(
@@ -206,9 +207,10 @@ impl StateStore {
         yes: bool,
         reason: Option<&str>,
     ) -> Result<Option<(Approval, bool)>, StateError> {
-        let (status, erased) = match yes {
-            true => (ApprovalStatus::Approved, String::new()),
-            false => (ApprovalStatus::Denied, format!(", {ERASED}")),
+        let (status, erased) = if yes {
+            (ApprovalStatus::Approved, String::new())
+        } else {
+            (ApprovalStatus::Denied, format!(", {ERASED}"))
         };
         let update = format!(
             "UPDATE tool_approvals SET status = ?2, reason = ?3{erased} \
@@ -249,7 +251,8 @@ pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse, St
          ON CONFLICT DO NOTHING"
     );
     let Approval { id, caller, session, op, fingerprint, bound, asked_at, until, reason, .. } = request;
-    let (arguments, hidden) = (request.arguments.to_string(), hidden(request));
+    let arguments = request.arguments.to_string();
+    let hidden = hidden(request);
     let status = request.status.as_str();
     sql.rows(
         &insert,

@@ -84,9 +84,10 @@ impl Session {
     /// A valid name of a session.
     pub fn named(id: &str) -> Result<Arc<str>, InvalidSessionName> {
         let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
-        match (1..=MAX_SESSION_NAME).contains(&id.len()) && id.bytes().all(is_sign) {
-            true => Ok(Arc::from(id)),
-            false => Err(InvalidSessionName),
+        if (1..=MAX_SESSION_NAME).contains(&id.len()) && id.bytes().all(is_sign) {
+            Ok(Arc::from(id))
+        } else {
+            Err(InvalidSessionName)
         }
     }
 }
@@ -114,13 +115,15 @@ impl StateStore {
     /// Claims an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is
     /// renewed by claiming again with the same `owner`.
     pub async fn claim(&self, wanted: &Claim, lease: Duration) -> Result<ClaimStatus, StateError> {
-        let (wanted, lease) = (wanted.clone(), millis(lease));
+        let wanted = wanted.clone();
+        let lease = millis(lease);
         self.ask(Access::Write, move |sql| claim(sql, &wanted, lease)).await
     }
 
     /// Status that a claim would find, without taking it; `None` where the key is free. Writes nothing.
     pub async fn recall(&self, claim: &Claim, lease: Duration) -> Result<Option<ClaimStatus>, StateError> {
-        let (claim, lease) = (claim.clone(), millis(lease));
+        let claim = claim.clone();
+        let lease = millis(lease);
         self.ask(Access::Read, move |sql| status(sql, &claim, lease)).await
     }
 
@@ -163,9 +166,10 @@ impl StateStore {
             }
             Ok(is_ours)
         });
-        match settled.await? {
-            true => Ok(()),
-            false => Err(StateError::Failed("the idempotency key is no longer ours".into())),
+        if settled.await? {
+            Ok(())
+        } else {
+            Err(StateError::Failed("the idempotency key is no longer ours".into()))
         }
     }
 
@@ -284,8 +288,13 @@ fn status(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<Option<ClaimSt
         "SELECT op, fingerprint, owner, status, answer, lease_until, NOW_MS FROM tool_idempotency_keys {OF_KEY}"
     );
     let Some(mut row) = sql.row(&select, &values![*claim.caller, claim.key])? else { return Ok(None) };
-    let (op, fingerprint, owner, status) = (row.string(), row.string(), row.string(), row.string());
-    let (answer, lease_until, now) = (row.text(), row.int(), row.int());
+    let op = row.string();
+    let fingerprint = row.string();
+    let owner = row.string();
+    let status = row.string();
+    let answer = row.text();
+    let lease_until = row.int();
+    let now = row.int();
     if fingerprint != claim.fingerprint || op != claim.op {
         return Ok(Some(ClaimStatus::Conflict { op }));
     }

@@ -153,7 +153,8 @@ pub struct EventQuery {
 impl EventQuery {
     /// The events of a session.
     pub fn of(session: &Session) -> Self {
-        let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
+        let caller = Some(session.caller.to_string());
+        let session = Some(session.id.to_string());
         Self { session, caller, ..Self::default() }
     }
 }
@@ -199,7 +200,8 @@ impl StateStore {
     /// written first, if possible, and included.
     pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
         let _ = self.flush().await;
-        let (mut chosen, mut values) = ("id > ?1".to_string(), values![wanted.after].to_vec());
+        let mut chosen = "id > ?1".to_string();
+        let mut values = values![wanted.after].to_vec();
         for (column, text) in [("session", &wanted.session), ("caller", &wanted.caller)] {
             if let Some(text) = text {
                 values.push(text.clone().into());
@@ -485,9 +487,10 @@ impl Shared {
     fn work(&self, from: &Receiver<Message>) {
         loop {
             let is_well = locked(&self.problem).is_none();
-            let first = match is_well {
-                true => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => from.recv_timeout(PROBE),
+            let first = if is_well {
+                from.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                from.recv_timeout(PROBE)
             };
             let next = match first {
                 // A flush ends the wait early: it writes the queued events too.
@@ -573,7 +576,9 @@ mod tests {
             state.delete_older(Duration::from_millis(30 * STEP.unsigned_abs())).await.unwrap();
         };
         let count = async || rows("SELECT count(*) FROM tool_idempotency_keys", Vec::new()).await[0].int();
-        let (op, fingerprint, owner) = ("op".into(), "f".into(), "o".into());
+        let op = "op".into();
+        let fingerprint = "f".into();
+        let owner = "o".into();
         let claim = Claim { caller: "".into(), key: "k".into(), op, fingerprint, owner };
         state.claim(&claim, Duration::from_millis(1)).await.unwrap();
         rows("UPDATE tool_idempotency_keys SET status = 'unknown'", Vec::new()).await;

@@ -105,7 +105,8 @@ impl StateStore {
         sql: &str,
         values: impl Into<Vec<Value>>,
     ) -> Result<Vec<Row>, StateError> {
-        let (statement, values) = (sql.to_string(), values.into());
+        let statement = sql.to_string();
+        let values = values.into();
         self.ask(access, move |sql| sql.rows(&statement, &values)).await
     }
 
@@ -234,7 +235,8 @@ impl WaitBudget {
 
 /// The result of a request to the database, within the budget of the call. A call without budget makes no request.
 async fn waited<T>(asking: impl Future<Output = Result<T, StateError>>) -> Result<T, StateError> {
-    let (budget, begun) = (WaitBudget::current(), Instant::now());
+    let budget = WaitBudget::current();
+    let begun = Instant::now();
     let late = || StateError::Failed("the database did not answer in time".into());
     let left = budget.left();
     if left.is_zero() {
@@ -310,7 +312,8 @@ mod tests {
 
     #[test]
     fn ids_are_short_and_differ() {
-        let (one, other) = (random_id("tr"), random_id("tr"));
+        let one = random_id("tr");
+        let other = random_id("tr");
         assert!(random_secret().unwrap().len() == 64 && random_secret() != random_secret());
         assert!(one.starts_with("tr_") && one.len() == 15 && one != other, "{one} {other}");
     }

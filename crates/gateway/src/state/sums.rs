@@ -54,8 +54,10 @@ impl Callers {
             Callers::Nobody => "FALSE".into(),
             Callers::Only(name) => format!("caller = ?{}", place(name)),
             Callers::Tenant(begin, end) => {
-                let (long, short) = (begin.chars().count(), end.chars().count());
-                let (first, last) = (place(begin), place(end));
+                let long = begin.chars().count();
+                let short = end.chars().count();
+                let first = place(begin);
+                let last = place(end);
                 format!(
                     "length(caller) >= {long} + {short} AND substr(caller, 1, {long}) = ?{first} \
                      AND substr(caller, length(caller) - {short} + 1) = ?{last}"
@@ -163,7 +165,8 @@ impl StateStore {
         let window = format!(
             "(SELECT id, caller, tool, outcome FROM tool_executions WHERE {window} ORDER BY id DESC LIMIT {WINDOW}) AS newest"
         );
-        let (end, end_values) = (format!("SELECT count(*) FROM {window}"), values.clone());
+        let end = format!("SELECT count(*) FROM {window}");
+        let end_values = values.clone();
         let mut rest = Vec::new();
         if !is_one {
             rest.push(wanted.callers.condition(&mut values));

@@ -136,7 +136,8 @@ enum End {
 
 /// Reads until a deadline; the client's own timeout starts anew with each piece.
 fn read_until(mut response: impl Read, deadline: Instant, max_bytes: usize) -> (String, End) {
-    let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
+    let mut bytes = Vec::new();
+    let mut piece = [0; 8192];
     let end = loop {
         match response.read(&mut piece) {
             Ok(0) => break End::Whole,

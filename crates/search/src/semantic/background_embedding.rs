@@ -90,7 +90,8 @@ impl Embedder<'_> {
         if open.is_empty() {
             return NextStep::Nothing;
         }
-        let (mut seen, mut missing) = (HashSet::new(), Vec::new());
+        let mut seen = HashSet::new();
+        let mut missing = Vec::new();
         let texts = open.iter().flat_map(|slot| slot.texts.iter().map(String::as_str));
         for text in UNRELATED.into_iter().chain(texts) {
             let key = self.store.key(text);
@@ -99,7 +100,8 @@ impl Embedder<'_> {
             }
         }
         let trouble = self.shared.progress().clone();
-        let (there, wanted) = (seen.len() - missing.len(), seen.len());
+        let there = seen.len() - missing.len();
+        let wanted = seen.len();
         *self.shared.progress() = Progress { embedded: there, wanted, ..trouble };
         if missing.is_empty() {
             self.tidy(&slots);

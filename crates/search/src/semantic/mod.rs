@@ -103,10 +103,12 @@ impl Semantic {
     /// Starts with a model.
     pub fn start(model: Arc<dyn EmbeddingModel>, options: Options) -> Self {
         let (filled, _) = watch::channel(0);
-        let (progress, embedded) = (Mutex::default(), AtomicU64::default());
+        let progress = Mutex::default();
+        let embedded = AtomicU64::default();
         let shared = Arc::new(Shared { model, progress, filled, embedded });
         let (slots, wanted) = channel();
-        let (gathering, cache) = (Arc::clone(&shared), options.cache.clone());
+        let gathering = Arc::clone(&shared);
+        let cache = options.cache.clone();
         // Without the thread no slot is ever filled, and answers report that.
         let _ = std::thread::Builder::new()
             .name("vectors".into())
@@ -267,14 +269,16 @@ pub fn fuse(
         let of_words = if is_named { 1.0 } else { (hit.score / most.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0) };
         let score = (1.0 - weight) * of_words + weight * share(hit.entry);
         let by_meaning = near.confidence(hit.entry);
-        let reason = match by_meaning > 0.0 {
-            true => format!("{}; {}", hit.reason, reason(near, hit.entry)),
-            false => hit.reason,
+        let reason = if by_meaning > 0.0 {
+            format!("{}; {}", hit.reason, reason(near, hit.entry))
+        } else {
+            hit.reason
         };
         hits.insert(hit.entry, Hit { score, confidence: hit.confidence.max(by_meaning), reason, ..hit });
     }
     for entry in nearest.into_iter().take(POOL.max(limit)) {
-        let (confidence, score) = (near.confidence(entry), weight * share(entry));
+        let confidence = near.confidence(entry);
+        let score = weight * share(entry);
         if confidence > 0.0 {
             hits.entry(entry).or_insert_with(|| Hit {
                 entry,

@@ -131,7 +131,8 @@ impl Semantic {
     ) -> Result<Vec<Similarities>, SimilarityError> {
         self.tools_are_there(slot).await?;
         let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
-        let (mut units, mut unknown) = (HashMap::new(), Vec::new());
+        let mut units = HashMap::new();
+        let mut unknown = Vec::new();
         for query in &queries {
             match locked(&self.queries.known).get(&(caller.to_string(), query.clone())) {
                 Some(unit) => _ = units.insert(query.clone(), Arc::clone(unit)),
@@ -192,7 +193,8 @@ impl Semantic {
         }
         let room = Arc::clone(&self.queries.room).try_acquire_owned();
         let Ok(room) = room else { return Err(SimilarityError::Busy) };
-        let (model, asked) = (Arc::clone(&self.shared.model), queries.clone());
+        let model = Arc::clone(&self.shared.model);
+        let asked = queries.clone();
         let patience = self.options.timeout;
         // The place is taken as long as the model is asked, even when nobody waits any more.
         let asking = tokio::task::spawn_blocking(move || {

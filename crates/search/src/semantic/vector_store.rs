@@ -194,7 +194,8 @@ pub(super) fn unit(vector: &[f32]) -> UnitVector {
 
 /// Eight sums at once, which the compiler turns into vector instructions.
 fn dot(one: &[f32], other: &[f32]) -> f32 {
-    let (ones, others) = (one.chunks_exact(8), other.chunks_exact(8));
+    let ones = one.chunks_exact(8);
+    let others = other.chunks_exact(8);
     let rest: f32 = ones.remainder().iter().zip(others.remainder()).map(|(one, other)| one * other).sum();
     let mut sums = [0.0_f32; 8];
     for (one, other) in ones.zip(others) {

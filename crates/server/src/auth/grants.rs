@@ -29,9 +29,10 @@ pub(super) fn caller(issuer: &ServeIssuer, claims: &Claims) -> Result<Caller, Au
     if own.is_empty() && !issuer.grants.is_empty() {
         return Err(AuthError::NoGrant);
     }
-    let allow = match issuer.grants.is_empty() {
-        true => Effect::Destructive,
-        false => own.iter().filter_map(|grant| grant.allow).max().unwrap_or(Effect::Read),
+    let allow = if issuer.grants.is_empty() {
+        Effect::Destructive
+    } else {
+        own.iter().filter_map(|grant| grant.allow).max().unwrap_or(Effect::Read)
     };
     Ok(Caller {
         name,

@@ -368,9 +368,10 @@ impl KeySet {
         // A key of an unknown kind does not spoil the others.
         let keys = written.iter().filter_map(|key| PublicKey::read(Jwk::deserialize(key).ok()?));
         let keys: Vec<PublicKey> = keys.take(MAX_KEYS).collect();
-        match keys.is_empty() {
-            true => Err("the JWK set has no usable public key".into()),
-            false => Ok(Self { keys, since: Instant::now() }),
+        if keys.is_empty() {
+            Err("the JWK set has no usable public key".into())
+        } else {
+            Ok(Self { keys, since: Instant::now() })
         }
     }
 

@@ -204,10 +204,7 @@ impl Authenticator {
             return Ok(Caller::default());
         }
         let verified = self.verified(shown_token(&request.headers)?).await?;
-        match self.is_for(&verified, resource) {
-            true => Ok(verified.caller),
-            false => Err(JwtProblem::Audience.into()),
-        }
+        if self.is_for(&verified, resource) { Ok(verified.caller) } else { Err(JwtProblem::Audience.into()) }
     }
 
     /// The caller with this token, whatever the resource.
@@ -256,11 +253,10 @@ impl Authenticator {
     /// Returns true if an audience belongs to this server: if the configuration names it or, without audiences in the
     /// configuration, if it is an address below the server's own.
     fn is_ours(&self, issuer: &ServeIssuer, audience: &str) -> bool {
-        match issuer.audience.is_empty() {
-            true => audience
-                .strip_prefix(self.public_url.as_str())
-                .is_some_and(|path| Resource::at(path).is_some()),
-            false => issuer.audience.iter().any(|own| own == audience),
+        if issuer.audience.is_empty() {
+            audience.strip_prefix(self.public_url.as_str()).is_some_and(|path| Resource::at(path).is_some())
+        } else {
+            issuer.audience.iter().any(|own| own == audience)
         }
     }
 

@@ -156,7 +156,8 @@ impl Proxy {
         if !self.is_from(headers, peer) {
             return Err(AuthError::Forged);
         }
-        let (user, roles) = (one(headers, &self.user)?, one(headers, &self.roles)?);
+        let user = one(headers, &self.user)?;
+        let roles = one(headers, &self.roles)?;
         let Some(user) = user.filter(|user| !user.is_empty()) else { return Ok(None) };
         if !grants::fits_name(user) {
             return Err(AuthError::Nameless);

@@ -206,7 +206,8 @@ impl<'v> Pages<'v> {
     fn page(self, path: &str) -> Result<Option<Response>, Problem> {
         self.refuse_forbidden(path)?;
         let cache = self.cache();
-        let (person, notice) = (Visitor::person_of(self.request), self.catalog.notice(self.caller));
+        let person = Visitor::person_of(self.request);
+        let notice = self.catalog.notice(self.caller);
         let Prepared { connect, csrf, attempt, .. } = self.prepared;
         let site =
             self.catalog.site(self.caller, person).with_notice(notice.as_deref()).with_connect(connect);
@@ -224,10 +225,7 @@ impl<'v> Pages<'v> {
         let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
         let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
         let is_asset = path == "search-index.js" || cache.view().templates().assets().contains_key(path);
-        match is_asset {
-            true => cache.answer(path, || Ok(body)).map(Some),
-            false => Ok(Some(body.answer())),
-        }
+        if is_asset { cache.answer(path, || Ok(body)).map(Some) } else { Ok(Some(body.answer())) }
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
@@ -335,9 +333,10 @@ pub(super) fn encoded_address(name: &str) -> String {
 pub(super) fn decoded_address(path: &str) -> Result<Cow<'_, str>, Problem> {
     let is_escape =
         |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-    match path.split('%').skip(1).all(is_escape) {
-        true => percent_decode_str(path).decode_utf8().map_err(|_| badly_encoded()),
-        false => Err(badly_encoded()),
+    if path.split('%').skip(1).all(is_escape) {
+        percent_decode_str(path).decode_utf8().map_err(|_| badly_encoded())
+    } else {
+        Err(badly_encoded())
     }
 }
 

@@ -29,7 +29,8 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the mode lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
-    let (cache, root) = (context.catalog.cache(&context.caller), context.catalog.root());
+    let cache = context.catalog.cache(&context.caller);
+    let root = context.catalog.root();
     let make = || {
         let functions: Vec<Value> =
             Function::all().iter().map(|function| described(function, root)).collect();
@@ -188,11 +189,12 @@ pub(super) fn checked_json(bytes: &[u8]) -> Result<Value, Problem> {
         let message = format!("a body may have {MAX_OTHERS_VALUES} values");
         return Err(Problem::new(ProblemCode::ContentTooLarge, message));
     }
-    from_json_bytes(bytes).map_err(|error| match error.is_data() {
-        true => {
+    from_json_bytes(bytes).map_err(|error| {
+        if error.is_data() {
             Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")
+        } else {
+            Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}"))
         }
-        false => Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")),
     })
 }
 

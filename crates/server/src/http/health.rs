@@ -32,9 +32,10 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
         request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
     let media = preferred(&request.headers, &[Media::Text, Media::Json]).unwrap_or(Media::Text);
     if !verbose && media == Media::Text {
-        return match is_ready {
-            true => Ok(no_store(status, Media::Text.content_type(), "ready\n")),
-            false => Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools")),
+        return if is_ready {
+            Ok(no_store(status, Media::Text.content_type(), "ready\n"))
+        } else {
+            Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools"))
         };
     }
     // Findings of the catalog are for callers who may read them.
@@ -46,7 +47,8 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
 }
 
 fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
-    let (generation, view) = (catalog.generation(), catalog.view(caller));
+    let generation = catalog.generation();
+    let view = catalog.view(caller);
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": view.version(),

@@ -179,10 +179,8 @@ async fn approval_view(visit: &Visit, approval: Approval) -> Result<ApprovalView
         }
         Some(_) => None,
     };
-    let csrf = match is_open && obstacle.is_none() {
-        true => Some(visit.browser().csrf(&visit.caller).await?),
-        false => None,
-    };
+    let csrf =
+        if is_open && obstacle.is_none() { Some(visit.browser().csrf(&visit.caller).await?) } else { None };
     let has_changed = is_open && has_changed(&approval, Some(view.catalog()), &key);
     Ok(ApprovalView { has_changed, approval, definition, last, before, obstacle, csrf })
 }
@@ -236,8 +234,10 @@ impl Visit {
 /// `GET /sessions.html`: the sessions, newest first; with a tool or an outcome, the calls.
 pub(super) async fn sessions(context: RequestContext) -> Result<Response, Problem> {
     let visit = Visit::new(context);
-    let (callers, skip) = (visit.chosen(), visit.skip());
-    let (tool, outcome) = (visit.query("tool"), visit.query("outcome"));
+    let callers = visit.chosen();
+    let skip = visit.skip();
+    let tool = visit.query("tool");
+    let outcome = visit.query("outcome");
     let filter = Filter {
         caller: visit.query("caller"),
         tool: tool.clone(),
@@ -259,9 +259,10 @@ pub(super) async fn sessions(context: RequestContext) -> Result<Response, Proble
 async fn visible_session(visit: &Visit, id: &str) -> Result<SessionSummary, Problem> {
     let caller = query_value(&visit.request, "caller");
     let caller = caller.unwrap_or_else(|| visit.caller.name.to_string());
-    let session = match visit.callers.have(&caller) {
-        true => visit.state().session(&caller, id).await.map_err(unreadable)?,
-        false => None,
+    let session = if visit.callers.have(&caller) {
+        visit.state().session(&caller, id).await.map_err(unreadable)?
+    } else {
+        None
     };
     session.ok_or_else(|| missing("session"))
 }
@@ -269,14 +270,16 @@ async fn visible_session(visit: &Visit, id: &str) -> Result<SessionSummary, Prob
 /// `GET /sessions/ID`: the events of a session, in order.
 pub(super) async fn session(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
     let visit = Visit::new(context);
-    let (session, skip) = (visible_session(&visit, &id).await?, visit.skip());
+    let session = visible_session(&visit, &id).await?;
+    let skip = visit.skip();
     let wanted = EventQuery { skip: skip as i64, limit: EVENTS + 1, ..events_of(&session) };
     let events = visit.state().events(&wanted).await.map_err(unreadable)?;
     visit.page(move |site| site.session(&session, &events, skip, EVENTS)).await
 }
 
 fn events_of(session: &SessionSummary) -> EventQuery {
-    let (session, caller) = (Some(session.session.clone()), Some(session.caller.clone()));
+    let caller = Some(session.caller.clone());
+    let session = Some(session.session.clone());
     EventQuery { session, caller, ..EventQuery::default() }
 }
 

@@ -89,12 +89,14 @@ impl HttpService {
     pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
         let (mut request, body) = request.into_parts();
-        let (path, method) = (request.uri.clone(), request.method.clone());
+        let path = request.uri.clone();
+        let method = request.method.clone();
         let profile = PathProfile::take(&mut request);
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let (mut session, mut is_personal) = (None, false);
+        let mut session = None;
+        let mut is_personal = false;
         let mut response = match self.admit(route, &mut request, profile.as_ref()).await {
             Ok((catalog, caller)) => {
                 is_personal = request.extensions.get::<Visitor>().is_some();
@@ -140,10 +142,12 @@ impl HttpService {
         if let Some(id) = session.filter(|_| response.status() == StatusCode::OK && !is_issued) {
             response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
-        let (status, took) = (response.status(), started.elapsed());
+        let status = response.status();
+        let took = started.elapsed();
         metrics::answered(self.counts(), route, status, took);
         let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
-        let (bytes, micros) = (response.body().size_hint().exact(), took.as_micros() as u64);
+        let bytes = response.body().size_hint().exact();
+        let micros = took.as_micros() as u64;
         tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
         response
     }
@@ -156,7 +160,8 @@ impl HttpService {
         request: &mut Parts,
         path: Option<&PathProfile>,
     ) -> Result<(RequestCatalog, Caller), Problem> {
-        let (shared, catalog) = (&self.shared, self.live.for_request());
+        let shared = &self.shared;
+        let catalog = self.live.for_request();
         shared.hosts.check(request, route == Route::Mcp)?;
         let root = path.map(PathProfile::root).unwrap_or_default();
         let resource = Resource { root: &root, is_mcp: route == Route::Mcp };
@@ -205,7 +210,8 @@ impl HttpService {
         if !self.shared.authenticator.has_issuers() {
             return self.route(route, catalog, caller, request, body).await;
         }
-        let (of, lacked) = ((catalog.clone(), caller.clone()), LackedRight::default());
+        let of = (catalog.clone(), caller.clone());
+        let lacked = LackedRight::default();
         caller.lacked_right = Some(lacked.clone());
         let response = self.route(route, catalog, caller, request, body).await;
         if !lacked.is_set() {
@@ -339,7 +345,8 @@ pub struct Hosts {
 impl Hosts {
     /// The names of the listening address, and the public ones.
     pub fn new(address: SocketAddr, public: &[String]) -> Self {
-        let (address, port) = (address.ip(), address.port());
+        let port = address.port();
+        let address = address.ip();
         let public = public.iter().map(|name| match Authority::read(name) {
             Some(authority) => authority.host,
             None => name.to_ascii_lowercase(),
@@ -505,7 +512,9 @@ mod tests {
             let request = http::Request::post("/v1").header(HOST, host).header(ORIGIN, origin).body(());
             hosts(listen, &["tools.example.com"]).check(&request.unwrap().into_parts().0, false).is_ok()
         };
-        let (local, all, public) = ("127.0.0.1:7878", "0.0.0.0:80", "tools.example.com");
+        let local = "127.0.0.1:7878";
+        let all = "0.0.0.0:80";
+        let public = "tools.example.com";
         assert!(may(local, local, "http://127.0.0.1:7878"));
         assert!(
             may(local, public, "https://tools.example.com") && may(local, local, "https://tools.example.com")

@@ -154,7 +154,8 @@ impl Browser<'_> {
         if !self.shared.authenticator.is_for(&verified, resource) {
             return Ok(None);
         }
-        let (name, csrf) = (shown(&verified.caller.name), form_value(&value));
+        let name = shown(&verified.caller.name);
+        let csrf = form_value(&value);
         Ok(Some(Visitor { caller: verified.caller, name, csrf }))
     }
 
@@ -444,7 +445,8 @@ impl Browser<'_> {
     /// The fields of a form that this person sent from a page of this server.
     pub(super) async fn form(self, caller: &Caller, body: Body) -> Result<Fields, Problem> {
         let mut fields = self.fields(body).await?;
-        let (own, sent) = (self.csrf(caller).await?, take_field(&mut fields, FORM_FIELD));
+        let own = self.csrf(caller).await?;
+        let sent = take_field(&mut fields, FORM_FIELD);
         let hash = |text: &str| blake3::Hash::from_hex(text).ok();
         // Hashes are compared in constant time.
         if hash(&own).is_some_and(|own| Some(own) == hash(&sent)) { Ok(fields) } else { Err(form_refused()) }
@@ -481,7 +483,8 @@ mod tests {
 
     #[test]
     fn a_cookie_is_of_its_key_unchanged_and_ends() {
-        let (own, other) = ([1; 32], [2; 32]);
+        let own = [1; 32];
+        let other = [2; 32];
         let value = session(1000, "reader").sealed(&own);
         assert_eq!(Session::read(&value, &own, 999).unwrap().verified.caller.roles.unwrap(), ["reader"]);
         assert!(Session::read(&value, &own, 1000).is_none(), "it has ended");

@@ -281,11 +281,10 @@ impl ServerHandler for McpService {
 
     /// The SDK treats a request with unreadable parameters as an unknown one.
     async fn on_custom_request(&self, request: CustomRequest, _: McpContext) -> McpResult<CustomResult> {
-        Err(match KNOWN.contains(&request.method.as_str()) {
-            true => {
-                ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None)
-            }
-            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None),
+        Err(if KNOWN.contains(&request.method.as_str()) {
+            ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None)
         })
     }
 

@@ -55,9 +55,10 @@ pub fn service(live: Arc<LiveCatalog>, max_body: usize) -> Service {
 impl Service {
     /// Answers a request: within a session of its client, else by itself.
     async fn answer(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
-        let answer = match self.handler.has_live_servers() {
-            true => self.sessions.answer(request, self.config.max_request_body_bytes).await,
-            false => Err(request),
+        let answer = if self.handler.has_live_servers() {
+            self.sessions.answer(request, self.config.max_request_body_bytes).await
+        } else {
+            Err(request)
         };
         Ok(match answer {
             Ok(answer) => answer,

@@ -167,7 +167,8 @@ impl Follower {
 
     /// Follows the lists of one server, also after it was away.
     async fn follow_lists(self, called: String, wanted: SubscriptionFilter) {
-        let (mut pause, mut was_away) = (SOON, false);
+        let mut pause = SOON;
+        let mut was_away = false;
         while let Some(now) = self.now() {
             let upstream = upstreams::named(&now, &called).await;
             drop(now);

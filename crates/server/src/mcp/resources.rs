@@ -183,9 +183,10 @@ fn resource(view: &CatalogView, address: &str, place: DocResource) -> McpResult<
             let listed = Resource::new(address, clean_line(&tool.name))
                 .with_title(clean_line(title))
                 .with_description(clean_line(&tool.short));
-            match view.is_forbidden(index) {
-                true => listed,
-                false => listed.with_size(page(view, index)?.markdown.len() as u64),
+            if view.is_forbidden(index) {
+                listed
+            } else {
+                listed.with_size(page(view, index)?.markdown.len() as u64)
             }
         }
     };

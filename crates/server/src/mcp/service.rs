@@ -432,7 +432,8 @@ async fn with_messages<T>(
     mut received: mpsc::Receiver<ServerMessage>,
     work: impl Future<Output = T>,
 ) -> T {
-    let (client, token) = (&context.peer, context.meta.get_progress_token());
+    let client = &context.peer;
+    let token = context.meta.get_progress_token();
     let mut work = std::pin::pin!(work);
     let mut questions = JoinSet::new();
     loop {

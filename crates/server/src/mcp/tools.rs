@@ -118,7 +118,8 @@ pub(super) async fn call(
     is_newer: bool,
 ) -> McpResult<CallToolResult> {
     let Requester { catalog, caller } = requester;
-    let (view, cache) = (requester.view(), catalog.cache(caller));
+    let view = requester.view();
+    let cache = catalog.cache(caller);
     let bound = cache.listed_tools();
     let target = call_target(view, bound, &request.name);
     let promised = bound.output_schema(&request.name).filter(|schema| is_newer || is_of_objects(schema));
@@ -252,7 +253,8 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
 }
 
 fn unknown(requester: &Requester, name: &str) -> ErrorData {
-    let (view, shown) = (requester.view(), quoted(name));
+    let view = requester.view();
+    let shown = quoted(name);
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
     let mut near = match view.catalog().resolve(name) {
         Resolved::Unknown(near) => near,
@@ -268,7 +270,8 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
 /// The error of a call over a limit, with the codes of HTTP. The model reads it, and can wait or ask for
 /// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
-    let (code, message) = (stopped.code(), stopped.to_string());
+    let code = stopped.code();
+    let message = stopped.to_string();
     let error = json!({ "code": code, "message": message, "help_path": "root", "next_action": stopped.next_action() });
     let body = json!({ "ok": false, "error": error });
     let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
@@ -379,13 +382,14 @@ const RULES: &str = "- Look before you change: search or list first, so that not
                        - When a call fails, read what its error says, correct the arguments, and try once more, not twice.\n";
 
 fn gateway_text(counted: &str, split_exec: bool) -> String {
-    let (run, several, together) = match split_exec {
-        true => ("`tool_exec_read` runs one that changes nothing, `tool_exec_write` any other", "", ""),
-        false => (
+    let (run, several, together) = if split_exec {
+        ("`tool_exec_read` runs one that changes nothing, `tool_exec_write` any other", "", "")
+    } else {
+        (
             "`tool_exec` runs one",
             ", `tool_batch` several in one go",
             " Put calls that need no answer first into one `tool_batch`.",
-        ),
+        )
     };
     format!(
         "{counted}, behind a gateway: `tool_search` finds ops by what they do, `tool_help` tells how to call one, {run}{several}.\n\

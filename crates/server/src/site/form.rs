@@ -496,7 +496,8 @@ mod tests {
 
     #[test]
     fn an_error_stands_at_its_field() {
-        let (schema, arguments) = (schema(), json!({"fields": [{"key": 1}], "target": {"kind": "team"}}));
+        let schema = schema();
+        let arguments = json!({"fields": [{"key": 1}], "target": {"kind": "team"}});
         let errors =
             HashMap::from([("/fields/0/key", "no text".to_string()), ("/target/slug", "missing".into())]);
         let rows = Form::of(&schema).rows(&arguments, &errors);

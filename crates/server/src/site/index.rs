@@ -248,7 +248,8 @@ impl ProfileReports {
             let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
             chosen.filter_map(|entry| site.index.tool_file(&entry.tool.safe_name)).collect()
         };
-        let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
+        let full = of(DescriptionMode::Full);
+        let deferred = of(DescriptionMode::Deferred);
         Self { report, full, deferred }
     }
 

@@ -300,7 +300,8 @@ impl Site<'_> {
     pub fn files<'f>(&'f self, docs: &'f Docs<'_>, root: &Path) -> Result<Files<'f>, RenderError> {
         docs.try_one()?;
         self.at(HOME)?;
-        let (catalog, profile) = (self.catalog, docs.profile());
+        let catalog = self.catalog;
+        let profile = docs.profile();
         let mut files = docs.files_below(DOCS, root)?;
         let is_whole = !files.key.is_empty();
         for (path, &page) in &self.index.addresses {

@@ -349,7 +349,8 @@ impl Site<'_> {
 
     /// The usage of these days.
     pub fn usage(&self, sums: &[Usage], days: i64, caller: Option<&str>) -> Result<Page, TemplateError> {
-        let (mut by_day, mut by_tool) = (BTreeMap::new(), BTreeMap::new());
+        let mut by_day = BTreeMap::new();
+        let mut by_tool = BTreeMap::new();
         for sum in sums {
             by_day.entry(sum.day).or_insert_with(Counts::default).add(sum);
             if !sum.is_search {

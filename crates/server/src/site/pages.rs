@@ -228,7 +228,8 @@ pub(super) fn link(site: &Site<'_>, category: usize) -> Link {
 fn tree(site: &Site<'_>, entries: &[Entry], root: &str) -> Vec<Value> {
     let tree = &site.index.tree;
     let mut level: Vec<usize> = entries.iter().filter_map(Entry::category).collect();
-    let (mut depth, mut count) = (0, 0);
+    let mut depth = 0;
+    let mut count = 0;
     while !level.is_empty() && (depth == 0 || count + level.len() <= MAX_LINES) {
         count += level.len();
         depth += 1;

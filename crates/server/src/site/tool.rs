@@ -86,7 +86,8 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
     let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
     let (lead, rest) = told_once(tool);
     let is_short = |title: &String| {
-        let (title, short) = (title.trim_end_matches('.'), tool.short.trim_end_matches('.'));
+        let title = title.trim_end_matches('.');
+        let short = tool.short.trim_end_matches('.');
         title.to_lowercase() == short.to_lowercase()
     };
     let title = definition.title.as_deref().map(clean_line);
@@ -249,9 +250,10 @@ fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let next = text("/error/next_action");
         // Errors that stand at their fields are not repeated.
-        match said.is_empty() {
-            true => format!("{}. Next: {next}.", text("/error/message")),
-            false => "Some arguments do not fit.".to_string(),
+        if said.is_empty() {
+            format!("{}. Next: {next}.", text("/error/message"))
+        } else {
+            "Some arguments do not fit.".to_string()
         }
     });
     let elsewhere =
@@ -281,7 +283,8 @@ fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
 fn same_calls(tool: &Tool, connect: &Connect, attempt: Option<(&str, &Attempt)>) -> Vec<Value> {
     let arguments = attempt
         .map_or_else(|| tool.call.clone().unwrap_or_default().into(), |(_, attempt)| attempt.filling(tool));
-    let (url, args) = (format!("{}/v1/tools/{}", connect.http, tool.safe_name), arguments.to_string());
+    let url = format!("{}/v1/tools/{}", connect.http, tool.safe_name);
+    let args = arguments.to_string();
     let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     let token = |text: &'static str| if connect.needs_token { text } else { "" };
     let call = json!({"op": tool.op, "args": arguments}).to_string();

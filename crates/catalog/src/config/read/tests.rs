@@ -133,7 +133,8 @@ fn links_of_a_folder_that_nobody_named_are_read_within_it_alone() {
     let tool = |name: &str| format!(r#"[{{"name": "{name}", "inputSchema": {{"type": "object"}}}}]"#);
     let (outer, folder) = catalog("");
     std::fs::remove_file(folder.join(FILE_NAME)).unwrap();
-    let (shared, deep) = (outer.path().join("shared"), folder.join("inner"));
+    let shared = outer.path().join("shared");
+    let deep = folder.join("inner");
     std::fs::create_dir(&shared).unwrap();
     std::fs::write(shared.join("outer.json"), tool("outer")).unwrap();
     std::fs::write(deep.join("..data.json"), tool("inner")).unwrap();

@@ -179,7 +179,8 @@ impl<'a, 'd> Bundle<'a, 'd> {
         report: &mut Report,
     ) -> (Map<String, Value>, usize) {
         let mut needed: IndexSet<String> = refs.into_iter().collect();
-        let (mut definitions, mut left_open) = (Map::new(), 0);
+        let mut definitions = Map::new();
+        let mut left_open = 0;
         let mut at = 0;
         while let Some(key) = needed.get_index(at).cloned() {
             at += 1;

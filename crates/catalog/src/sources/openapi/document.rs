@@ -97,7 +97,8 @@ impl<'d> Document<'d> {
 
     /// The target of a pointer that leads through another `$ref`, such as that of `components` in a file of its own.
     fn through(&self, pointer: &str, hops: &mut usize) -> Option<Target<'d>> {
-        let (mut value, mut at) = (self.root, String::new());
+        let mut value = self.root;
+        let mut at = String::new();
         for segment in pointer.split('/').skip(1) {
             let step = format!("/{segment}");
             while value.pointer(&step).is_none() {
@@ -137,7 +138,8 @@ impl<'d> Document<'d> {
         loss: Loss,
         report: &mut Report,
     ) -> Option<(&'d Value, String)> {
-        let (mut at, mut place) = (value, pointer);
+        let mut at = value;
+        let mut place = pointer;
         for _ in 0..MAX_HOPS {
             let Some(reference) = at.get("$ref").and_then(Value::as_str) else { return Some((at, place)) };
             match self.resolve(reference) {

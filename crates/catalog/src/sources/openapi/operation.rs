@@ -413,7 +413,8 @@ fn common_prefix<'t>(tags: &BTreeSet<&'t str>) -> &'t str {
         return "";
     }
     let is_end = |end: usize| {
-        let (before, after) = (first[..end].chars().next_back(), |tag: &str| tag[end..].chars().next());
+        let before = first[..end].chars().next_back();
+        let after = |tag: &str| tag[end..].chars().next();
         let is_mark = matches!(before, Some(' ' | '_' | '-' | ':'));
         let is_camel = before.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         tags.iter().all(|tag| {

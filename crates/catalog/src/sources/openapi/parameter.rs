@@ -270,7 +270,8 @@ impl<'d> Importer<'_, 'd> {
 
     fn request_body(&mut self, found: &Found<'d>) -> Option<Body> {
         let pointer = pointer_join(&found.pointer, "requestBody");
-        let (document, report) = (self.document, &mut self.report);
+        let document = self.document;
+        let report = &mut self.report;
         let body = found.operation.get("requestBody")?;
         let (body, pointer) = document.follow(body, pointer, Loss::Arguments, report)?;
         let content = body.get("content").unwrap_or(&Value::Null);
@@ -487,7 +488,9 @@ pub(super) fn merge(
     report: &mut Report,
 ) -> Merged {
     let keys = keys(arguments);
-    let (mut properties, mut required, mut places) = (Map::new(), Vec::new(), IndexMap::new());
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut places = IndexMap::new();
     let mut refs: IndexSet<String> = IndexSet::new();
     let mut left_open = 0;
     for (argument, key) in arguments.iter().zip(&keys) {
@@ -499,7 +502,8 @@ pub(super) fn merge(
         let Writing { style, explode } = argument.writing;
         let is_usual = argument.location == usual_location(argument.location, method) && style.is_none();
         if renamed || !is_usual {
-            let (location, name) = (argument.location, renamed.then(|| argument.name.clone()));
+            let location = argument.location;
+            let name = renamed.then(|| argument.name.clone());
             places.insert(key.clone(), ArgumentPlace { location, name, style, explode });
         }
         if argument.required {

@@ -142,7 +142,8 @@ fn collect<'d>(
                 report.add(Code::OperationSkipped, &pointer, message);
             }
             Some(operation) => {
-                let (method, items) = (method.to_ascii_uppercase(), Rc::clone(items));
+                let method = method.to_ascii_uppercase();
+                let items = Rc::clone(items);
                 found.push(Found { method, path, operation, pointer, items });
             }
         }

@@ -69,7 +69,8 @@ proptest! {
     #[test]
     fn there_and_back(text in "[aé\n]{0,40}", mut offsets in prop::collection::vec(0usize..60, 0..8)) {
         offsets.sort_unstable();
-        let (mut there, mut back) = (Cursor::new(&text), Cursor::new(&text));
+        let mut there = Cursor::new(&text);
+        let mut back = Cursor::new(&text);
         for offset in offsets {
             let (line, column) = there.seek(offset);
             let found = back.find(line, column).unwrap();

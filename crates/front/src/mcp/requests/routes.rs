@@ -257,7 +257,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
             ClientJsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
-        let (sending, routes) = (self.inner.send(message), Arc::clone(&self.routes));
+        let sending = self.inner.send(message);
+        let routes = Arc::clone(&self.routes);
         async move {
             let sent = sending.await;
             if answered.is_some() {

@@ -34,7 +34,8 @@ fn answered(routes: &RequestRoutes, id: i64) {
 #[test]
 fn a_late_log_message_reaches_no_other_caller() {
     let routes = RequestRoutes::new(watch::channel(None).1);
-    let (amy, bob) = (Arc::from("amy"), Arc::from("bob"));
+    let amy = Arc::from("amy");
+    let bob = Arc::from("bob");
     let mut first = called(&routes, 1, &amy);
     log(&routes);
     assert!(first.try_recv().is_ok());

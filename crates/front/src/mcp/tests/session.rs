@@ -12,7 +12,8 @@ fn lines() -> Lines {
 
 /// What the SDK gets to read of a stream, and the reason why it ended before its end.
 fn read(stream: Vec<u8>, longest: usize) -> (String, Option<String>) {
-    let (mut lines, mut text) = (lines(), String::new());
+    let mut lines = lines();
+    let mut text = String::new();
     let routes = Arc::clone(&lines.routes);
     let mut checked = LineCheck::new(std::io::Cursor::new(stream), longest, move |line| lines.read(line));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -247,7 +247,8 @@ struct Filling<'f> {
 impl Filling<'_> {
     /// One argument of the program; `None` where a value is absent.
     fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
-        let (mut argument, mut rest) = (String::new(), template);
+        let mut argument = String::new();
+        let mut rest = template;
         while let Some(start) = rest.find('{') {
             let (before, from) = rest.split_at(start);
             argument.push_str(before);

@@ -256,7 +256,8 @@ fn refused_result(error: ErrorData, server: &str, session: &Session) -> BackendE
     let message =
         format!("the MCP server `{server}` refuses the call: {}", session.secrets.line(&error.message));
     let next = "correct the call as the message says, or tell the user";
-    let (code, data) = (error.code.0, error.data.map(|data| session.secrets.hide_in(data)));
+    let code = error.code.0;
+    let data = error.data.map(|data| session.secrets.hide_in(data));
     let original =
         McpAnswer::Error { code, message: session.secrets.hide(&error.message), data: data.clone() };
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
@@ -556,7 +557,8 @@ impl<'c> Person<'c> {
         let Ok(Ok(offered)) = timeout(time, self.credentials.offer_sign_in(self.server)).await else {
             return Asked::No;
         };
-        let (question, id) = (self.question(offered.address()), elicitation_id(offered.address()));
+        let question = self.question(offered.address());
+        let id = elicitation_id(offered.address());
         if !is_older {
             let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
             let state = bound(self.server.0, Some(STATE.into()));
@@ -566,10 +568,7 @@ impl<'c> Person<'c> {
         tokio::spawn(tell_end(Arc::clone(origin), offered.clone(), id));
         let asked = ask(origin, ServerRequest::ElicitRequest(question)).await;
         let agrees = matches!(&asked, Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept);
-        match agrees && offered.ended().await {
-            true => Asked::SignedIn,
-            false => Asked::No,
-        }
+        if agrees && offered.ended().await { Asked::SignedIn } else { Asked::No }
     }
 
     fn question(&self, address: &str) -> ElicitRequest {

@@ -401,7 +401,8 @@ impl BackendErrorKind {
 impl BackendError {
     /// An error of this kind.
     pub fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
-        let (message, next_action) = (message.into(), next_action.into());
+        let message = message.into();
+        let next_action = next_action.into();
         Self {
             kind,
             message,

@@ -151,7 +151,8 @@ async fn fitting(
     origin: &CursorScope,
 ) -> Result<Page, ToolError> {
     let view = &*context.view;
-    let (tree, version) = (view.tree(), &view.catalog().version);
+    let tree = view.tree();
+    let version = &view.catalog().version;
     let from = origin.offset(asked.cursor.as_deref(), version)?;
     let to = from.saturating_add(asked.limit);
     let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
@@ -163,7 +164,8 @@ async fn fitting(
     let (near, _) = fitting_categories(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category fits only when the query names it.
     let counts = |hit: &CategoryHit| {
-        let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
+        let node = tree.node(hit.node);
+        let is_inside = tree.holds(scope.node, hit.node);
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };
     let categories = near.hits.into_iter().filter(|hit| near.fits && counts(hit)).take(FITTING_NODES);
@@ -181,7 +183,8 @@ async fn fitting(
 
 fn answer(view: &CatalogView, scope: Scope<'_>, is_direct: bool, page: Page) -> Answer {
     let tree = view.tree();
-    let (mut nodes, mut tools) = (Vec::new(), Vec::new());
+    let mut nodes = Vec::new();
+    let mut tools = Vec::new();
     for line in page.lines {
         match line {
             Line::Node(node, hit) => nodes.push(category_fields(tree.node(node), hit.as_ref())),
@@ -269,8 +272,10 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_back_by_its_own_request_only() {
-        let (own, other) = (CursorScope::of("list", &["Storage"]), CursorScope::of("list", &["Coding"]));
-        let (key, count) = (own.after_key("1storage.put Ünï"), own.at_offset(10, "0123"));
+        let own = CursorScope::of("list", &["Storage"]);
+        let other = CursorScope::of("list", &["Coding"]);
+        let key = own.after_key("1storage.put Ünï");
+        let count = own.at_offset(10, "0123");
         assert_eq!(own.key(Some(&key)).unwrap(), Some("1storage.put Ünï"));
         assert_eq!(own.offset(Some(&count), "0123").unwrap(), 10);
         assert_eq!(own.offset(Some(&count), "4567").unwrap_err().code, ErrorCode::CursorExpired);

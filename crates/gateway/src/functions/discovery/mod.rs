@@ -69,7 +69,8 @@ pub(super) fn category<S: AsRef<str>>(view: &CatalogView, path: &[S]) -> Result<
 
 /// The smallest category with all tools whose ops begin with these segments.
 fn group(view: &CatalogView, segments: &[String]) -> Option<usize> {
-    let (tree, tools) = (view.tree(), &view.catalog().tools);
+    let tree = view.tree();
+    let tools = &view.catalog().tools;
     let group = format!("{}.", segments.join(".").to_lowercase());
     let ops = tools.iter().enumerate().filter(|(_, tool)| tool.op.starts_with(&group));
     let members: Vec<usize> = ops.map(|(index, _)| index).collect();
@@ -349,7 +350,8 @@ const VERSION: usize = 10;
 /// The author's schema without white space between tokens.
 fn verbatim(schema: &Schema) -> Option<Box<RawValue>> {
     let mut text = String::with_capacity(schema.text().len());
-    let (mut quoted, mut escaped) = (false, false);
+    let mut quoted = false;
+    let mut escaped = false;
     for c in schema.text().chars() {
         match c {
             ' ' | '\n' | '\r' | '\t' if !quoted => continue,

@@ -115,7 +115,8 @@ pub(super) async fn search_in_scope(
 /// Words of a query that the nearest tools in a scope do not have.
 fn unmet(view: &CatalogView, query: &str, scope: Scope<'_>) -> Vec<Value> {
     let inside: HashSet<usize> = scope.tools(view).collect();
-    let (query, within) = (read_part(query), |tool| inside.contains(&tool));
+    let query = read_part(query);
+    let within = |tool| inside.contains(&tool);
     let near = view.search().find(SearchRequest { query, within: Some(&within), limit: FIRST });
     view.search().unmet(query, &near.hits).into_iter().map(Value::from).collect()
 }
@@ -158,11 +159,10 @@ impl Arguments for SearchNodes {
         if !found.fits {
             let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
             let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
-            let next = match context.lacks_sources() {
-                false => {
-                    "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool"
-                }
-                true => UNREAD,
+            let next = if context.lacks_sources() {
+                UNREAD
+            } else {
+                "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool"
             };
             let message = format!("no category is about `{}`", quoted(query));
             return Err(ToolError::new(ErrorCode::NoMatchInCategory, message, next)
@@ -171,7 +171,8 @@ impl Arguments for SearchNodes {
         }
         let result = |hit: &CategoryHit| {
             let node = view.tree().node(hit.node);
-            let (confidence, reason) = (hundredths(hit.confidence), &hit.reason);
+            let confidence = hundredths(hit.confidence);
+            let reason = &hit.reason;
             json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
         };
         let results = found.hits.iter().map(result).collect();
@@ -250,7 +251,8 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     let hit = |(node, known): (usize, &Evidence)| {
         let name = &tree.node(node).name;
         let is_named = by_words.verdict != Verdict::NoMatch && known.own > 0.0 && says(query, name);
-        let (more, less) = (known.own.max(known.of_tools), known.own.min(known.of_tools));
+        let more = known.own.max(known.of_tools);
+        let less = known.own.min(known.of_tools);
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without a fitting tool a category is no better than its best tool, unless it has
         // all words of a query that no tool has.
@@ -269,9 +271,10 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         |hit: &CategoryHit| hit.is_named || (tools.verdict != Verdict::NoMatch && hit.confidence > 0.0);
     let any_fits = hits.iter().any(fits);
     // A category that is near by its words alone is worth a look.
-    match any_fits {
-        true => hits.retain(fits),
-        false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
+    if any_fits {
+        hits.retain(fits)
+    } else {
+        hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own))
     }
     hits.retain(|hit| hit.confidence > 0.0);
     let depth = |hit: &CategoryHit| tree.ancestors(hit.node).count();
@@ -303,15 +306,18 @@ fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> S
 
 /// Whether a query has all words of a name, in any inflection.
 fn says(query: &str, name: &str) -> bool {
-    let (query, name) = (query.to_lowercase(), name.to_lowercase());
+    let query = query.to_lowercase();
+    let name = name.to_lowercase();
     let words = |text: &str| -> Vec<Vec<char>> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(|word| word.chars().collect()).collect()
     };
-    let (said, wanted) = (words(&query), words(&name));
+    let said = words(&query);
+    let wanted = words(&name);
     let is_same = |one: &[char], other: &[char]| {
         let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-        let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
+        let shorter = one.len().min(other.len());
+        let longer = one.len().max(other.len());
         common == longer
             || (common == shorter && common > 2 && longer - common < 3)
             || (common > 4 && longer - common < 4)

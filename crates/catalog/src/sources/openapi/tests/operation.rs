@@ -214,8 +214,12 @@ fn servers_of_an_operation_or_its_path_decide_its_address() {
     let imported = import("api.json", &document);
     let servers: Vec<_> =
         imported.operations.iter().map(|operation| http(&operation.definition).server.as_deref()).collect();
-    let (up, eu, behind) = ("https://up.example/x", "https://eu.b.example", "https://behind.example");
-    let (beside, relative, port) = ("https://a.example/v2", "https://a.example/v3", "https://a.example:8443");
+    let up = "https://up.example/x";
+    let eu = "https://eu.b.example";
+    let behind = "https://behind.example";
+    let beside = "https://a.example/v2";
+    let relative = "https://a.example/v3";
+    let port = "https://a.example:8443";
     let expect = [
         None,
         None,

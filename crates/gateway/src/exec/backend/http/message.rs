@@ -84,9 +84,8 @@ impl<'o> HttpRequest<'o> {
             // A credential in a query is one as in a header: it is hidden wherever it appears.
             let named = [(name.to_string(), own.to_string())].into_iter().collect();
             let filled = secrets.fill_headers(&named, environment, Some(&call.caller.headers))?;
-            written.extend(filled.into_iter().map(|(_, value)| match value == own {
-                true => pair.to_string(),
-                false => format!("{name}={}", encode(&value)),
+            written.extend(filled.into_iter().map(|(_, value)| {
+                if value == own { pair.to_string() } else { format!("{name}={}", encode(&value)) }
             }));
         }
         Ok(written.join("&"))

@@ -30,7 +30,8 @@ pub(super) struct Expanded {
 impl Template {
     pub(super) fn parse(template: &str) -> Result<Self, BackendError> {
         let wrong = |what: &str| Err(BackendError::unconfigured(format!("the path of its backend {what}")));
-        let (mut pieces, mut rest) = (Vec::new(), template);
+        let mut pieces = Vec::new();
+        let mut rest = template;
         while let Some((literal, after)) = rest.split_once('{') {
             pieces.push(Piece::Literal(literal.to_string()));
             let Some((inside, after)) = after.split_once('}') else {
@@ -235,9 +236,10 @@ impl Expression {
             variable.written(value, &style)
         });
         let written: Vec<String> = written.collect();
-        match written.is_empty() {
-            true => String::new(),
-            false => format!("{}{}", style.first, written.join(style.separator)),
+        if written.is_empty() {
+            String::new()
+        } else {
+            format!("{}{}", style.first, written.join(style.separator))
         }
     }
 }
@@ -281,10 +283,7 @@ impl Variable {
     fn written(&self, value: &Value, style: &Style) -> Option<String> {
         let encoded = |value: &Value| (style.encode)(&plain(value));
         let pair = |(name, value): (&String, &Value)| [(style.encode)(name), encoded(value)];
-        let named = |value: String| match style.is_named {
-            true => style.named(&self.name, &value),
-            false => value,
-        };
+        let named = |value: String| if style.is_named { style.named(&self.name, &value) } else { value };
         match value {
             Value::Null => None,
             Value::Array(items) if items.is_empty() => None,
@@ -294,9 +293,8 @@ impl Variable {
                 Some(items.join(style.separator))
             }
             Value::Object(fields) if self.explodes => {
-                let pairs = fields.iter().map(pair).map(|[name, value]| match style.is_named {
-                    true => style.named(&name, &value),
-                    false => format!("{name}={value}"),
+                let pairs = fields.iter().map(pair).map(|[name, value]| {
+                    if style.is_named { style.named(&name, &value) } else { format!("{name}={value}") }
                 });
                 Some(pairs.collect::<Vec<_>>().join(style.separator))
             }
@@ -499,7 +497,8 @@ mod tests {
 
     #[test]
     fn a_template_that_is_no_uri_is_written_as_one() {
-        let (path, query) = ("/100%25/%5Ba%5D/b%2Fc/7", "filter%5Bx%5D=1%252");
+        let path = "/100%25/%5Ba%5D/b%2Fc/7";
+        let query = "filter%5Bx%5D=1%252";
         check("/100%/[a]/b%2Fc/{id}?filter[x]=1%252", json!({"id": 7}), path, query);
         check("/files/{+path}", json!({"path": "[a]%"}), "/files/%5Ba%5D%25", "");
     }
@@ -615,7 +614,8 @@ mod query_tests {
 
     #[test]
     fn every_style_of_a_query() {
-        let (list, map) = (json!(["x", "y z"]), json!({"b": 1, "c": "d"}));
+        let list = json!(["x", "y z"]);
+        let map = json!({"b": 1, "c": "d"});
         check(json!("x&y=+"), None, None, "a=x%26y%3D%2B");
         check(json!(null), None, None, "");
         check(json!(false), None, None, "a=false");
