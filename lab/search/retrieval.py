@@ -2,7 +2,7 @@
 """Search on labelled sets of others, beside what keyword and vector baselines reach there, and what search says to
 queries that a catalog cannot serve.
 
-    cargo build --release && benches/retrieval.py [--data DIR] [--toolcrib PATH] [--sets NAME,...] [--json FILE]
+    cargo build --release && lab/search/retrieval.py [--data DIR] [--toolcrib PATH] [--sets NAME,...] [--json FILE]
 
 DIR holds a folder a set, with catalog.json and queries.jsonl; default ../shared/data/retrieval. One configuration for
 all sets: that of the program. Numbers are percent. Needs Python 3.9 and nothing else.
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parents[2]
 
 # A set is a catalog and its queries; the first four are the main ones, which means are of.
 SETS = {
