@@ -33,10 +33,7 @@ const FAR: &str = include_str!("far.txt");
 const LANGUAGES: &str = include_str!("languages.tsv");
 
 /// Requests over catalogs with everyday requests, and over others: catalog, expected tools, query.
-const LISTS: [(&str, &str); 2] = [
-    ("plain", include_str!("plain.tsv")),
-    ("sixty", include_str!("sixty.tsv")),
-];
+const LISTS: [(&str, &str); 2] = [("plain", include_str!("plain.tsv")), ("sixty", include_str!("sixty.tsv"))];
 
 const SETS: [(&str, &str); 6] = [
     ("metatool", "queries.jsonl"),
@@ -270,7 +267,9 @@ fn scale(tools: &[IndexEntry], rows: &[Value]) {
     for size in [1_000, 10_000] {
         let mut entries: Vec<IndexEntry> = tools.iter().cycle().take(size).cloned().collect();
         for (place, entry) in entries.iter_mut().enumerate() {
-            entry.texts.push((toolcrib::search::Field::Long, format!("variant {} {}", place / 7, place * 31)));
+            entry
+                .texts
+                .push((toolcrib::search::Field::Long, format!("variant {} {}", place / 7, place * 31)));
         }
         let start = processor_micros();
         let index = Index::new(&entries);
