@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Catalog, Tool};
+use crate::catalog::Catalog;
 use crate::config;
+use crate::tool::Tool;
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 

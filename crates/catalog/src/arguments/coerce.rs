@@ -1,12 +1,13 @@
 //! Coercion of values to the schema of a tool: wrappers removed, text decoded, numbers written as text, nulls dropped. The
 //! canonical schema decides each time, and valid arguments stay unchanged.
 
+use serde_json::Value;
+
 use super::integers::write_integers;
 use super::properties::{has_all, wrapped};
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
-use crate::Tool;
-use serde_json::Value;
+use crate::tool::Tool;
 use toolcrib_definition::finding::{SEVERAL_FORMS, Violation, pointer_join, pointer_split};
 
 /// Places of one call that are repaired: each takes a validation, and a call with more mistakes is no slip.

@@ -1,10 +1,11 @@
 //! Correction of invalid arguments: the caller's own values where these are valid, else those of the ready-made call.
 
+use serde_json::{Value, json};
+
 use super::properties::{closed_properties, properties};
 use super::respell::{meant_word, only};
-use crate::Tool;
 use crate::schema::text_bytes;
-use serde_json::{Value, json};
+use crate::tool::Tool;
 use toolcrib_definition::finding::{
     Violation, from_json, is_plausible, normalized, pointer_join, pointer_split,
 };

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+
 use toolcrib_definition::clipped;
 use toolcrib_definition::finding::Violation;
 

@@ -1,9 +1,10 @@
 //! Integers in arguments. `5.0` is the same number as `5` in JSON, but not in a path or on a command line, and some providers send
 //! every number with a fraction.
 
-use super::read::ArgumentReader;
-use crate::Tool;
 use serde_json::Value;
+
+use super::read::ArgumentReader;
+use crate::tool::Tool;
 use toolcrib_definition::finding::resolve_local;
 
 /// Deepest arguments in which integers are found, and the numbers from which not every integer has a float of its own.

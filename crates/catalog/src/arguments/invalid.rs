@@ -1,11 +1,12 @@
 //! Explanation of invalid arguments: field by field, in words, with near names.
 
+use serde_json::{Map, Value};
+
 use super::correct::Corrected;
 use super::field_error::{FieldError, MAX_EXPLAINED, MAX_POINTER, and_more, in_words};
 use super::properties::property;
 use super::respell::MAX_NAME;
-use crate::Tool;
-use serde_json::{Map, Value};
+use crate::tool::Tool;
 use toolcrib_definition::finding::{Violation, beginning, pointer_split};
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};
 use toolcrib_definition::{clipped, words};

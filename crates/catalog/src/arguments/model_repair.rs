@@ -1,10 +1,12 @@
 //! Repair by a model (CALL-2): the arguments of an invalid call are sent to a model once, with their errors and the schema. The
 //! answer is text, which the caller checks like any arguments.
 
-use super::field_error::FieldError;
-use crate::Tool;
-use serde_json::{Value, json};
 use std::fmt::Display;
+
+use serde_json::{Value, json};
+
+use super::field_error::FieldError;
+use crate::tool::Tool;
 
 /// Bytes of the longest arguments that are sent: longer ones cost more than a new call.
 const MAX_GIVEN: usize = 16 << 10;

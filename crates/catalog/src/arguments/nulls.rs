@@ -1,11 +1,12 @@
 //! Nulls that a repair would drop. Where null may mean something, as in a destructive call or in a change, the call is refused.
 
+use serde_json::Value;
+
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
 use super::properties::property;
 use super::repair::{Repair, RepairKind};
-use crate::Tool;
-use serde_json::Value;
+use crate::tool::Tool;
 use toolcrib_definition::Effect;
 
 /// Verbs in ops that change something that exists.

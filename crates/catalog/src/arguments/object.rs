@@ -1,12 +1,13 @@
 //! Arguments that are text, null or another value become an object, unless that would guess at a destructive call.
 
+use serde_json::{Map, Value};
+
 use super::correct::ready_made;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
 use super::properties::properties;
 use super::read::decoded;
-use crate::Tool;
-use serde_json::{Map, Value};
+use crate::tool::Tool;
 use toolcrib_definition::Effect;
 
 /// Makes the arguments of a call an object; `notes` gets each change. For a destructive tool with properties, blank text is

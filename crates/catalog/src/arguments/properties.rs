@@ -1,7 +1,8 @@
 //! The properties of a tool's schema, and keys that models put around them by mistake.
 
-use crate::Tool;
 use serde_json::{Map, Value};
+
+use crate::tool::Tool;
 
 /// Keys below which models put the arguments by mistake, most frequent first.
 pub const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];

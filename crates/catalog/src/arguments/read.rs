@@ -1,8 +1,9 @@
 //! Reading of arguments: from an object, from JSON text, or from nothing.
 
+use serde_json::{Map, Value};
+
 use super::exact_numbers::{ExactNumbers, holds_float};
 use super::repair::{Repair, RepairKind};
-use serde_json::{Map, Value};
 use toolcrib_definition::finding::from_json;
 
 /// A reader of JSON texts: fast at first, and once more with all digits if a number has lost some.

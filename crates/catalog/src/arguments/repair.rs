@@ -1,6 +1,7 @@
 //! Repairs of the arguments of a call: each has a kind and a place, and is described in words.
 
 use serde::Serialize;
+
 use toolcrib_definition::clean_line;
 
 /// One repair of arguments, at one place.

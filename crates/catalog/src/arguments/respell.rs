@@ -1,12 +1,13 @@
 //! Misspelled names of arguments and words of enums. A name is corrected only if there is one name that it can mean.
 
+use serde_json::{Map, Value};
+
 use super::coerce::{Coercion, Reading};
 use super::field_error::MAX_EXPLAINED;
 use super::properties::{closed_properties, has_all, properties};
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
-use crate::Tool;
-use serde_json::{Map, Value};
+use crate::tool::Tool;
 use toolcrib_definition::finding::{SlipPolicy, Violation, normalized, pointer_join, pointer_split};
 use toolcrib_definition::{Effect, clean_line, words};
 

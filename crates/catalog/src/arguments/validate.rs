@@ -1,5 +1,7 @@
 //! Validation of arguments by the schema of their tool: unchanged, then coerced. Each change is described in words.
 
+use serde_json::{Map, Value};
+
 use super::coerce::coerce_to_schema;
 use super::correct::corrected;
 use super::exact_numbers::inexact_integers;
@@ -11,8 +13,7 @@ use super::properties::{has_all, wrapped};
 use super::read::ArgumentReader;
 use super::repair::{Repair, describe_repairs};
 use super::respell::{coerce_accepted_names, coerce_names, is_property_name};
-use crate::Tool;
-use serde_json::{Map, Value};
+use crate::tool::Tool;
 use toolcrib_definition::finding::{Violation, pointer_join};
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Effect, clean_line};
