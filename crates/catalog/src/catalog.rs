@@ -55,7 +55,7 @@ impl Catalog {
         let configured = self.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
         let mut servers = self.tools.iter().map(|tool| tool.server.as_deref());
         let first = servers.next().flatten();
-        let server = first.filter(|_| servers.all(|server| server == first));
+        let server = if servers.all(|server| server == first) { first } else { None };
         configured.or_else(|| server.map(clean_line).filter(|name| !name.is_empty()))
     }
 
@@ -97,7 +97,8 @@ impl Catalog {
     pub fn respelled(&self, name: &str) -> Option<&Tool> {
         let is_it = |tool: &&Arc<Tool>| is_respelled(name, &tool.op) || is_respelled(name, &tool.name);
         let mut like = self.tools.iter().filter(is_it);
-        like.next().filter(|_| like.next().is_none()).map(|tool| &**tool)
+        let tool = like.next()?;
+        like.next().is_none().then_some(tool)
     }
 
     /// A catalog of these tools.

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, LazyLock};
 
-use rayon::prelude::*;
-
 use crate::assemble::assemble;
 use crate::catalog::Catalog;
 use crate::config::{Trust, Workspace};

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rayon::prelude::*;
-
 use crate::own_functions::functions;
 use crate::sources::RawTool;
 use toolcrib_definition::finding::{Code, Finding, Place};

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use rayon::prelude::*;
 use regex::Regex;
 
 use toolcrib_definition::clean_line;

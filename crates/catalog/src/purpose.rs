@@ -1,7 +1,6 @@
 //! The purpose of a category in one line: in its author's words, else from the names of its tools, what they do, and to what.
 
 use indexmap::IndexMap;
-use rayon::prelude::*;
 
 use crate::catalog::Catalog;
 use crate::config::{Category, ShortDescription as Cap};

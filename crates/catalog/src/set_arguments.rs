@@ -2,7 +2,6 @@
 //! the others become optional.
 
 use indexmap::IndexMap;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,9 +28,10 @@ pub(super) fn set_arguments(
     definition: &mut Definition,
     set: IndexMap<String, SetArgument>,
 ) -> Vec<ToolArgument> {
-    let Some(parameters) = definition.parameters.as_ref().filter(|_| !set.is_empty()) else {
+    if set.is_empty() {
         return Vec::new();
-    };
+    }
+    let Some(parameters) = &definition.parameters else { return Vec::new() };
     let mut schema = parameters.value().clone();
     let mut provided = definition.provider_schema.as_ref().map(|schema| schema.value().clone());
     let mut arguments = Vec::with_capacity(set.len());
@@ -78,8 +78,7 @@ fn change(schema: &mut Value, name: &str, set: &SetArgument, depth: usize) {
     }
     if set.hidden {
         forget(fields, name);
-        let least = fields.get("minProperties").and_then(Value::as_u64).filter(|_| was_required);
-        if let Some(least) = least {
+        if was_required && let Some(least) = fields.get("minProperties").and_then(Value::as_u64) {
             fields.insert("minProperties".into(), least.saturating_sub(1).into());
         }
     }

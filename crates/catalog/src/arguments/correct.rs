@@ -60,7 +60,7 @@ pub fn with_placeholders(
 
 /// The tool's ready-made call: all values are invented.
 pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
-    let ready = tool.call.clone().filter(|_| tool.effect != Effect::Destructive)?;
+    let ready = (tool.effect != Effect::Destructive).then_some(tool.call.clone()?)?;
     let dropped =
         given.as_object().into_iter().flatten().filter(|(name, value)| ready.get(*name) != Some(value));
     let mut dropped: Vec<String> =
@@ -113,8 +113,10 @@ impl Corrected {
     fn settle_unnamed(&mut self, tool: &Tool) {
         let schema = tool.parameters.schema();
         // The names of a composed schema are not only its own.
-        let is_composed = schema.as_object().is_some_and(|schema| schema.keys().any(|key| is_composing(key)));
-        let Some(known) = properties(tool).filter(|_| !is_composed) else { return };
+        if schema.as_object().is_some_and(|schema| schema.keys().any(|key| is_composing(key))) {
+            return;
+        }
+        let Some(known) = properties(tool) else { return };
         let is_open = closed_properties(tool).is_none();
         let names = self.args.as_object().into_iter().flat_map(|args| args.keys());
         let unnamed: Vec<String> = names.filter(|name| !known.contains_key(*name)).cloned().collect();

@@ -142,10 +142,10 @@ fn cut(value: &Value) -> Value {
 
 /// Suggestions for a place: its possible values, or names that contain the given one.
 fn possible(wrong: &Violation) -> Vec<String> {
-    let all = match wrong.unknown {
-        true => related(wrong),
-        false if wrong.expected.is_some() => wrong.known.iter().map(String::as_str).take(LISTED).collect(),
-        false => Vec::new(),
+    let all = match wrong.expected {
+        _ if wrong.unknown => related(wrong),
+        Some(_) => wrong.known.iter().map(String::as_str).take(LISTED).collect(),
+        None => Vec::new(),
     };
     all.into_iter().map(str::to_string).collect()
 }

@@ -33,7 +33,7 @@ pub(super) fn closed_properties(tool: &Tool) -> Option<&Map<String, Value>> {
     let schema = tool.parameters.schema();
     let takes_any = schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false))
         || schema.get("patternProperties").is_some();
-    properties(tool).filter(|_| !takes_any)
+    if takes_any { None } else { properties(tool) }
 }
 
 /// The single key that wraps the arguments, and the value below it: a usual wrapper or a name of the tool, but no property.

@@ -36,24 +36,14 @@ pub fn validate(
     }
     take_extra_fields(tool, secrets, arguments, beside, notes)?;
     let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
-    if !tool.parameters.is_checked() || (is_known() && tool.parameters.accepts(arguments)) {
-        write_integers(tool, &ArgumentReader::default(), arguments);
-        return Ok(Vec::new());
-    }
-    if let Some(filled) = with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
-        *arguments = filled;
-        write_integers(tool, &ArgumentReader::default(), arguments);
-        return Ok(Vec::new());
-    }
-    match coerce_to_schema(tool, arguments.clone()) {
-        Ok((fit, repaired)) => {
-            check_dropped_nulls(tool, &fit, &repaired)?;
-            describe_repairs(&repaired, notes);
-            *arguments = coerce_accepted_names(tool, fit, notes);
-            Ok(repaired)
+    if tool.parameters.is_checked() && !(is_known() && tool.parameters.accepts(arguments)) {
+        match with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
+            Some(filled) => *arguments = filled,
+            None => return coerce(tool, secrets, arguments, notes),
         }
-        Err(wrong) => coerce_names_and_values(tool, secrets, arguments, wrong, notes),
     }
+    write_integers(tool, &ArgumentReader::default(), arguments);
+    Ok(Vec::new())
 }
 
 /// Arguments with the defaults of required properties, where such properties are missing. Some servers call a property
@@ -73,14 +63,22 @@ fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
     Some(Value::Object(given.clone().into_iter().chain(defaults).collect()))
 }
 
-/// Coerces names, then values.
-fn coerce_names_and_values(
+/// Coerces values; else names, then values.
+fn coerce(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
     arguments: &mut Value,
-    wrong: Vec<Violation>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Repair>, InvalidArguments> {
+    let wrong = match coerce_to_schema(tool, arguments.clone()) {
+        Ok((fit, repaired)) => {
+            check_dropped_nulls(tool, &fit, &repaired)?;
+            describe_repairs(&repaired, notes);
+            *arguments = coerce_accepted_names(tool, fit, notes);
+            return Ok(repaired);
+        }
+        Err(wrong) => wrong,
+    };
     let wrapper = wrapped(tool, arguments).filter(|(_, inside)| inside.is_object());
     let base = wrapper.map_or(&*arguments, |(_, inside)| inside);
     let coerced = coerce_names(tool, base);
@@ -127,7 +125,8 @@ fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name:
         tool.op
     );
     let pointer = pointer_join("", name);
-    let mut corrected = corrected(tool, secrets, arguments).filter(|_| tool.effect != Effect::Destructive);
+    let is_guess_allowed = tool.effect != Effect::Destructive;
+    let mut corrected = is_guess_allowed.then(|| corrected(tool, secrets, arguments)).flatten();
     if let Some(corrected) = &mut corrected {
         corrected.dropped.push(pointer.clone());
     }

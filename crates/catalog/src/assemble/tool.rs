@@ -39,7 +39,7 @@ impl Assembly<'_> {
         let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
         let overlaid = self.overlays.apply(&mut definition, &name, &raw.place, raw.server.as_deref());
         let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
-        let is_effect_overlaid = overlaid.effect;
+        let doubt = if overlaid.effect { None } else { doubt };
         let set_arguments = set_arguments(&mut definition, overlaid.arguments);
         let RawTool { server, place, body, parameters, part_places, .. } = raw;
         let schema = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
@@ -53,7 +53,7 @@ impl Assembly<'_> {
             report(Finding::new(Code::EffectGuessed, message));
         }
         reserved_headers(&definition, &place).for_each(&mut report);
-        doubt.into_iter().filter(|_| !is_effect_overlaid).chain(untrusted).for_each(&mut report);
+        doubt.into_iter().chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
         let parameters = if raw.lost_arguments {
             parameters.refused("some of its arguments could not be read")

@@ -39,15 +39,19 @@ pub(super) fn arguments(block: &str) -> Option<Vec<(String, Described)>> {
 
 /// The arguments of a line; NumPy lists several of one type, `x, y : float`.
 fn arguments_of(line: &str) -> Option<Vec<(String, Described)>> {
-    let of_numpy = line.split_once(" : ").filter(|_| bullet(line).is_none()).and_then(|(names, kind)| {
+    if bullet(line).is_none()
+        && let Some((names, kind)) = line.split_once(" : ")
+    {
         let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_start_matches('*')).collect();
         let first = parts(kind, ',').next().unwrap_or(kind).trim();
         let is_kind = is_type(first) || !first.contains(' ') || first.starts_with('{');
         let described = Described { kind: kind.trim().into(), about: String::new() };
         let named = |name: &str| (name.to_string(), described.clone());
-        (is_kind && names.iter().all(|name| is_name(name))).then(|| names.into_iter().map(named).collect())
-    });
-    of_numpy.or_else(|| argument(line).map(|one| vec![one]))
+        if is_kind && names.iter().all(|name| is_name(name)) {
+            return Some(names.into_iter().map(named).collect());
+        }
+    }
+    argument(line).map(|one| vec![one])
 }
 
 /// `name: text`, `name (type): text`, `- name - text`, with or without code or bold marks.
@@ -100,12 +104,13 @@ pub(super) fn errors(block: &str) -> Option<Vec<String>> {
     }
     let mut found: Vec<String> = Vec::new();
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
-        match found.last_mut().filter(|_| indent(line) > 0) {
-            Some(error) => {
-                error.push_str(if error.ends_with(':') || error.contains(' ') { " " } else { ": " });
-                error.push_str(line.trim());
-            }
-            None => found.push(line.trim().to_string()),
+        if indent(line) > 0
+            && let Some(error) = found.last_mut()
+        {
+            error.push_str(if error.ends_with(':') || error.contains(' ') { " " } else { ": " });
+            error.push_str(line.trim());
+        } else {
+            found.push(line.trim().to_string());
         }
     }
     (!found.is_empty()).then_some(found)

@@ -86,7 +86,7 @@ fn section_of(text: &str) -> Option<Section> {
     let word = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':'));
     let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
     let has_it = |(_, names): &&(Section, &[&str])| names.iter().any(|name| name.eq_ignore_ascii_case(word));
-    HEADINGS.iter().find(has_it).filter(|_| is_capital).map(|(section, _)| *section)
+    is_capital.then(|| HEADINGS.iter().find(has_it))?.map(|(section, _)| *section)
 }
 
 /// The line after the block of a heading.

@@ -124,9 +124,8 @@ impl Unlinted {
     }
 
     fn settled(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
-        let has_tools = !self.config.lint.ignore.is_empty();
-        let tools = self.lint.tools.iter().filter(|_| has_tools);
-        let by_name: HashMap<&str, &Tool> = tools.map(|tool| (tool.name.as_str(), &**tool)).collect();
+        let tools = if self.config.lint.ignore.is_empty() { &[][..] } else { &self.lint.tools };
+        let by_name: HashMap<&str, &Tool> = tools.iter().map(|tool| (tool.name.as_str(), &**tool)).collect();
         configure_severities(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
         keep_first_in_parts(&self.parts, &mut findings);
         locate(&self.documents, &mut findings);

@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-use rayon::prelude::*;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 

@@ -3,7 +3,6 @@
 use std::slice;
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_number, pointer_join};
@@ -42,7 +41,7 @@ type Mistake = (String, String, String);
 
 /// `is_whole` is false below `allOf` and the like, where a name may be declared beside the schema.
 fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, found: &mut Vec<Mistake>) {
-    let Some(schema) = schema.as_object().filter(|_| depth < MAX_DEPTH && found.len() < MAX) else { return };
+    let Some(schema) = schema.as_object() else { return };
     unknown_keywords(schema, pointer, found);
     default_outside(schema, pointer, found);
     bounds_crossed(schema, pointer, found);
@@ -53,13 +52,17 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
         undeclared(schema, pointer, found);
     }
     each_with_pointer(schema, pointer, &mut |keyword, at, child| {
-        visit(child, at, !is_in_place(keyword), depth + 1, found);
+        if depth + 1 < MAX_DEPTH && found.len() < MAX {
+            visit(child, at, !is_in_place(keyword), depth + 1, found);
+        }
     });
 }
 
 fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     for (key, value) in schema {
-        if let Some(meant) = misspelled(key).filter(|_| !value.is_null()) {
+        if !value.is_null()
+            && let Some(meant) = misspelled(key)
+        {
             let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
             found.push((pointer_join(pointer, key), message, format!("did you mean `{meant}`?")));
         }

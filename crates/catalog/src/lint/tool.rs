@@ -1,6 +1,5 @@
 //! Lint of one tool: descriptions that say nothing, arguments without any, hidden characters and credentials in its text.
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use super::instructions::orders_to_the_model;

@@ -68,10 +68,10 @@ pub(crate) fn canonical(
 /// The name of a tool behind the name of its server, where its source says so.
 fn prefixed(tool: &RawTool) -> String {
     let name = &tool.definition.name;
-    let server = tool.server.as_deref().filter(|_| tool.origin.prefix).map(slug);
-    server
-        .filter(|server| !server.is_empty())
-        .map_or_else(|| name.clone(), |server| format!("{server}__{name}"))
+    match tool.server.as_deref().map(slug) {
+        Some(server) if tool.origin.prefix && !server.is_empty() => format!("{server}__{name}"),
+        _ => name.clone(),
+    }
 }
 
 fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], findings: &mut Vec<Finding>) {

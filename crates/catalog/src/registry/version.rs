@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use rayon::prelude::*;
-
 use super::record::Record;
 use crate::config::Category;
 use crate::tool::Tool;

@@ -173,10 +173,12 @@ impl<'a> Sampler<'a> {
             "boolean" => return Some(false.into()),
             "null" => return Some(Value::Null),
             "integer" | "number" => parts.number(kind == "integer")?,
-            _ => match self.about.resource.filter(|_| self.at == "/id") {
-                Some(resource) => parts.text(&format!("{resource}_id")).into(),
-                None => parts.text(name).into(),
-            },
+            _ if self.at == "/id"
+                && let Some(resource) = self.about.resource =>
+            {
+                parts.text(&format!("{resource}_id")).into()
+            }
+            _ => parts.text(name).into(),
         };
         self.fill_in.push(self.at.clone());
         Some(made)

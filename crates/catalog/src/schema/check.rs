@@ -71,9 +71,9 @@ pub(crate) fn check(
 }
 
 fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Finding)) -> Parameters {
-    let callable = match tool.no_schema_mode.filter(|_| tool.allow_no_schema) {
-        Some(mode) => Callable::Unchecked(mode),
-        None => {
+    let callable = match tool.no_schema_mode {
+        Some(mode) if tool.allow_no_schema => Callable::Unchecked(mode),
+        _ => {
             let message = "no parameters are given; the tool is documented but cannot be called";
             report(Finding::new(Code::SchemaMissing, message).at(place.clone()));
             Callable::No("its source gives no schema".into())

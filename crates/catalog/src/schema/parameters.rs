@@ -102,9 +102,10 @@ impl Parameters {
 
     /// Whether these arguments fit. Arguments that would cost too much to check count as unfit.
     pub fn accepts(&self, arguments: &Value) -> bool {
-        self.validator_of(arguments).filter(|_| !is_stopped()).is_some_and(|validator| {
-            self.cost().affords(&self.schema, arguments) && validator.is_valid(arguments)
-        })
+        !is_stopped()
+            && self.validator_of(arguments).is_some_and(|validator| {
+                self.cost().affords(&self.schema, arguments) && validator.is_valid(arguments)
+            })
     }
 
     /// The violations of these arguments; empty when calls cannot be checked.

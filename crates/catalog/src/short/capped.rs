@@ -1,6 +1,5 @@
 //! Texts within a cap: cut after a clause or a word, with an ellipsis.
 
-use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::config::ShortDescription as Cap;

@@ -1,7 +1,5 @@
 //! The first sentence of a description that says what a tool is for.
 
-use rayon::prelude::*;
-
 use crate::plain_text::{sentence_end, without_marks};
 
 /// The first sentence with content, on one line and without markdown.

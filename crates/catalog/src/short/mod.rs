@@ -7,8 +7,6 @@ mod shared_openings;
 pub(crate) use capped::capped;
 pub(crate) use shared_openings::SharedOpenings;
 
-use rayon::prelude::*;
-
 use crate::config::ShortDescription as Cap;
 use crate::docstring;
 use first_sentence::first_sentence;
@@ -53,12 +51,9 @@ fn without_opening(text: &str) -> Option<&str> {
         if let Some(rest) = NOUNS.iter().find_map(|noun| strip_ignoring_case(rest, noun)) {
             return Some(link(rest).unwrap_or(rest));
         }
-        let bare = matches!(*opening, "" | "use " | "use this ");
-        if bare {
-            link(rest).filter(|_| !starts_with_any(text, &["that ", "which ", "will ", "can ", "to "]))
-        } else {
-            None
-        }
+        let is_bare = matches!(*opening, "" | "use " | "use this ");
+        let has_link = starts_with_any(text, &["that ", "which ", "will ", "can ", "to "]);
+        if is_bare && !has_link { link(rest) } else { None }
     })?;
     let says_little = [
         "is ", "are ", "was ", "has ", "should ", "must ", "requires ", "does ", "when ", "if ", "for ",

@@ -166,8 +166,9 @@ impl<'t> Check<'t> {
             None => {
                 for (name, field) in fields {
                     let place = pointer_join(place, name);
-                    let near = nearest(name, REFERENCE_KEYS).first().copied();
-                    if let Some(near) = near.filter(|_| name.starts_with('$')) {
+                    if name.starts_with('$')
+                        && let Some(near) = nearest(name, REFERENCE_KEYS).first()
+                    {
                         self.unknown(format!("`{}` is no reference", quoted(name)), &place, Some(near), "");
                     }
                     self.value(field, &place, depth + 1);

@@ -149,7 +149,7 @@ fn categories(
     let has_servers = by_server.len() > 1;
     let mut paths = BTreeMap::new();
     for (server, members) in by_server {
-        let root = server.filter(|_| has_servers).map(|server| bare(server).to_string());
+        let root = if has_servers { server.map(|server| bare(server).to_string()) } else { None };
         let is_small = root.is_some() && members.len() <= MAX;
         // Authors' titles apply at the root, not below a server.
         let known = if root.is_none() { known } else { &KnownTitles::new() };

@@ -52,7 +52,7 @@ pub(super) fn titles(
     members
         .into_par_iter()
         .map(|(path, tools_of)| {
-            let told = known.get(&path[0]).filter(|_| path.len() == 1).cloned();
+            let told = if let [root] = path { known.get(root).cloned() } else { None };
             (path.to_vec(), told.unwrap_or_else(|| title(tools, objects, path, &tools_of)))
         })
         .collect()

@@ -242,10 +242,7 @@ impl Repairing<'_> {
             return self.values_of_items(schema, pointer);
         }
         let kinds: IndexSet<&str> = values.iter().map(type_of).collect();
-        let kinds: Value = match kinds.first().filter(|_| kinds.len() == 1) {
-            Some(only) => (*only).into(),
-            None => kinds.into_iter().collect(),
-        };
+        let kinds: Value = if kinds.len() == 1 { kinds[0].into() } else { kinds.into_iter().collect() };
         self.word(
             &pointer_join(pointer, "type"),
             format!("type {kind} was read as {kinds}, that of its values"),
@@ -295,9 +292,7 @@ impl Repairing<'_> {
 
     /// A format is a hint, so that forms of one type which differ in it may all fit.
     fn choice(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
-        let Some(Value::Array(forms)) = schema.get("oneOf").filter(|_| !schema.contains_key("anyOf")) else {
-            return;
-        };
+        let (Some(Value::Array(forms)), None) = (schema.get("oneOf"), schema.get("anyOf")) else { return };
         let target = |form: &Value| resolve_local(form.get("$ref")?.as_str()?, self.root);
         let word = |form: &Value, key: &str| target(form).unwrap_or(form).get(key).cloned();
         let is_twin = |one: &Value, other: &Value| word(one, "type") == word(other, "type");
