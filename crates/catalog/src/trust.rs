@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use crate::config::{SetArgument, Trust, TrustHints, Workspace};
+use crate::config::{Exec, SetArgument, Trust, TrustHints, Workspace};
 use crate::sources::RawTool;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 use toolcrib_definition::{Backend, Definition, Effect};
@@ -69,17 +69,13 @@ pub(super) fn withhold(
 
 /// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is
 /// reported.
-pub(super) fn settle_effect(
-    definition: &mut Definition,
-    raw: &RawTool,
-    workspace: &Workspace,
-) -> Option<Finding> {
+pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, exec: &Exec) -> Option<Finding> {
     let claimed = definition.effect;
     let by_name = Effect::of_name(&definition.name);
     if raw.origin.trust == Trust::Run || claimed.unwrap_or(by_name) != Effect::Read {
         return None;
     }
-    let hints = workspace.config.exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
+    let hints = exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
     let verb = claimed.and_then(|_| Effect::changing_verb(&definition.name));
     let of_verb =
         verb.map(|(effect, verb)| (effect, format!("its name says {} (`{verb}`)", effect.as_str())));

@@ -24,12 +24,14 @@ pub struct Reading {
     pub repaired: Vec<Repair>,
 }
 
-/// Arguments coerced to the schema of a tool, with their repairs; else their violations.
-pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Repair>), Vec<Violation>> {
+/// Valid arguments; else the reading with the fewest repairs, and its violations.
+pub type Coerced = Result<Reading, (Reading, Vec<Violation>)>;
+
+/// Arguments coerced to the schema of a tool; else their violations.
+pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<Reading, Vec<Violation>> {
     let reader = &mut ArgumentReader::default();
     let coercion = Coercion { tool, reader, to_canonical: &|value| value, requires_nulls: false };
-    let read = coercion.check(arguments, Vec::new()).map_err(|(_, violations)| violations)?;
-    Ok((read.value, read.repaired))
+    coercion.check(arguments, Vec::new()).map_err(|(_, violations)| violations)
 }
 
 /// Coercion of arguments to the schema of a tool.
@@ -45,18 +47,14 @@ pub struct Coercion<'f> {
 }
 
 impl Coercion<'_> {
-    /// Valid arguments; else the reading with the fewest repairs, and its violations.
-    pub fn check(
-        mut self,
-        value: Value,
-        repaired: Vec<Repair>,
-    ) -> Result<Reading, (Reading, Vec<Violation>)> {
+    /// Coerces a value that was read with these repairs.
+    pub fn check(mut self, value: Value, repaired: Vec<Repair>) -> Coerced {
         let mut read = self.fitting(value, repaired)?;
         write_integers(self.tool, self.reader, &mut read.value);
         Ok(read)
     }
 
-    fn fitting(&mut self, value: Value, repaired: Vec<Repair>) -> Result<Reading, (Reading, Vec<Violation>)> {
+    fn fitting(&mut self, value: Value, repaired: Vec<Repair>) -> Coerced {
         let mut as_is = Reading { value: (self.to_canonical)(value), repaired };
         if self.requires_nulls {
             self.drop_required_nulls(&mut as_is.value);

@@ -11,58 +11,59 @@ use toolcrib_definition::finding::resolve_local;
 const MAX_DEPTH: usize = 32;
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Writes `5.0` as `5` where a schema has integers: both are the same number in JSON, but not in a path or on a command line,
-/// and some providers send every number with a fraction.
+/// Writes `5.0` as `5` where the schema of a tool has integers.
 pub(super) fn write_integers(tool: &Tool, reader: &ArgumentReader, arguments: &mut Value) {
-    let schema = tool.parameters.schema();
-    write_integers_below((schema, schema), reader, arguments, 0);
+    let root = tool.parameters.schema();
+    Integers { root, reader }.write(root, arguments, 0);
 }
 
-fn write_integers_below(
-    (schema, root): (&Value, &Value),
-    reader: &ArgumentReader,
-    value: &mut Value,
-    depth: usize,
-) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    let schema = match schema.get("$ref").and_then(Value::as_str) {
-        Some(reference) => resolve_local(reference, root).unwrap_or(schema),
-        None => schema,
-    };
-    let kinds =
-        schema.get("type").map(|kind| kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice));
-    let has = |wanted: &str| kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == wanted));
-    match value {
-        Value::Number(number) if has("integer") && !has("number") && !number.is_i64() && !number.is_u64() => {
-            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MAX_WHOLE);
-            if let Some(whole) = whole {
-                *value = (whole as i64).into();
+struct Integers<'a> {
+    root: &'a Value,
+    reader: &'a ArgumentReader,
+}
+
+impl Integers<'_> {
+    fn write(&self, schema: &Value, value: &mut Value, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let target = schema.get("$ref").and_then(|reference| resolve_local(reference.as_str()?, self.root));
+        let schema = target.unwrap_or(schema);
+        let kinds =
+            schema.get("type").map(|kind| kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice));
+        let has = |wanted: &str| kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == wanted));
+        match value {
+            Value::Number(number)
+                if has("integer") && !has("number") && !number.is_i64() && !number.is_u64() =>
+            {
+                if let Some(whole) =
+                    number.as_f64().filter(|whole| whole.fract() == 0.0 && whole.abs() < MAX_WHOLE)
+                {
+                    *value = (whole as i64).into();
+                }
             }
-        }
-        Value::String(marker) if has("integer") => {
-            // A number with all its digits.
-            if let Some(whole) = reader.whole(marker) {
-                *value = whole.into();
+            Value::String(marker) if has("integer") => {
+                // A number with all its digits.
+                if let Some(whole) = self.reader.whole(marker) {
+                    *value = whole.into();
+                }
             }
-        }
-        Value::Array(items) => {
-            let Some(of_items) = schema.get("items") else { return };
-            items.iter_mut().for_each(|item| write_integers_below((of_items, root), reader, item, depth + 1));
-        }
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                let of_field = schema.get("properties").and_then(|all| all.get(name));
-                let of_field = of_field.or_else(|| schema.get("additionalProperties"));
-                of_field
-                    .into_iter()
-                    .for_each(|schema| write_integers_below((schema, root), reader, field, depth + 1));
+            Value::Array(items) => {
+                let Some(of_items) = schema.get("items") else { return };
+                items.iter_mut().for_each(|item| self.write(of_items, item, depth + 1));
             }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let of_field = schema.get("properties").and_then(|all| all.get(name));
+                    if let Some(schema) = of_field.or_else(|| schema.get("additionalProperties")) {
+                        self.write(schema, field, depth + 1);
+                    }
+                }
+            }
+            _ => {}
         }
-        _ => {}
-    }
-    for branches in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()) {
-        branches.iter().for_each(|branch| write_integers_below((branch, root), reader, value, depth + 1));
+        for branches in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()) {
+            branches.iter().for_each(|branch| self.write(branch, value, depth + 1));
+        }
     }
 }

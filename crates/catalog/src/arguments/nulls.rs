@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::coerce::Reading;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
 use super::properties::property;
@@ -15,19 +16,14 @@ const CHANGE_VERBS: [&str; 9] =
 /// Last words of the properties that identify the changed thing.
 const IDENTIFIER_WORDS: [&str; 7] = ["id", "ids", "uuid", "key", "slug", "ref", "name"];
 
-/// Refuses dropped nulls in calls of destructive tools, and in writes that would change nothing without them. `fit` are the
-/// arguments after these repairs.
-pub(super) fn check_dropped_nulls(
-    tool: &Tool,
-    fit: &Value,
-    repaired: &[Repair],
-) -> Result<(), InvalidArguments> {
+/// Refuses dropped nulls in calls of destructive tools, and in writes that would change nothing without them.
+pub(super) fn check_dropped_nulls(tool: &Tool, fit: &Reading) -> Result<(), InvalidArguments> {
     let is_dropped = |repair: &&Repair| repair.repair == RepairKind::NullDropped;
-    let dropped: Vec<&str> = repaired.iter().filter(is_dropped).map(|repair| &*repair.pointer).collect();
+    let dropped: Vec<&str> = fit.repaired.iter().filter(is_dropped).map(|repair| &*repair.pointer).collect();
     let why = match tool.effect {
         _ if dropped.is_empty() => return Ok(()),
         Effect::Destructive => "and for a destructive call, null is not read as absent",
-        Effect::Write if is_without_changes(tool, fit) => "and without it the call changes nothing",
+        Effect::Write if is_without_changes(tool, &fit.value) => "and without it the call changes nothing",
         _ => return Ok(()),
     };
     let message =
@@ -41,7 +37,7 @@ pub(super) fn check_dropped_nulls(
     Err(invalid)
 }
 
-pub(super) fn expected<'t>(tool: &'t Tool, pointer: &str) -> Option<&'t str> {
+fn expected<'t>(tool: &'t Tool, pointer: &str) -> Option<&'t str> {
     property(tool, pointer.strip_prefix('/')?)?.get("type")?.as_str()
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::coerce::{Coercion, Reading};
+use super::coerce::{Coerced, Coercion, Reading};
 use super::field_error::MAX_EXPLAINED;
 use super::properties::{closed_properties, has_all, properties};
 use super::read::ArgumentReader;
@@ -36,11 +36,7 @@ pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<Str
 }
 
 /// A reading with misspelled names and words of enums corrected, where it fits then.
-pub fn respelled(
-    tool: &Tool,
-    reader: &mut ArgumentReader,
-    read: Result<Reading, (Reading, Vec<Violation>)>,
-) -> Result<Reading, (Reading, Vec<Violation>)> {
+pub fn respelled(tool: &Tool, reader: &mut ArgumentReader, read: Coerced) -> Coerced {
     let respelled = |read: &Reading| {
         let slip = Repair { pointer: String::new(), repair: RepairKind::Respelled };
         read.repaired.iter().cloned().chain([slip]).collect::<Vec<_>>()

@@ -14,7 +14,7 @@ use super::read::ArgumentReader;
 use super::repair::{Repair, describe_repairs};
 use super::respell::{coerce_accepted_names, coerce_names, is_property_name};
 use crate::tool::Tool;
-use toolcrib_definition::finding::{Violation, pointer_join};
+use toolcrib_definition::finding::pointer_join;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Effect, clean_line};
 
@@ -71,11 +71,11 @@ fn coerce(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Repair>, InvalidArguments> {
     let wrong = match coerce_to_schema(tool, arguments.clone()) {
-        Ok((fit, repaired)) => {
-            check_dropped_nulls(tool, &fit, &repaired)?;
-            describe_repairs(&repaired, notes);
-            *arguments = coerce_accepted_names(tool, fit, notes);
-            return Ok(repaired);
+        Ok(fit) => {
+            check_dropped_nulls(tool, &fit)?;
+            describe_repairs(&fit.repaired, notes);
+            *arguments = coerce_accepted_names(tool, fit.value, notes);
+            return Ok(fit.repaired);
         }
         Err(wrong) => wrong,
     };
@@ -83,14 +83,14 @@ fn coerce(
     let base = wrapper.map_or(&*arguments, |(_, inside)| inside);
     let coerced = coerce_names(tool, base);
     if let Some((value, changes)) = &coerced
-        && let Ok((fit, repaired)) = coerce_to_schema(tool, value.clone())
+        && let Ok(fit) = coerce_to_schema(tool, value.clone())
     {
-        check_dropped_nulls(tool, &fit, &repaired)?;
+        check_dropped_nulls(tool, &fit)?;
         notes.extend(wrapper.map(|(key, _)| format!("the arguments were one level too deep, below `{key}`")));
         notes.extend_from_slice(changes);
-        describe_repairs(&repaired, notes);
-        *arguments = fit;
-        return Ok(repaired);
+        describe_repairs(&fit.repaired, notes);
+        *arguments = fit.value;
+        return Ok(fit.repaired);
     }
     let invalid = invalid_arguments(tool, secrets, base, wrong);
     let start = coerced.as_ref().map_or(base, |(value, _)| value);

@@ -47,21 +47,15 @@ impl<'a> Overlays<'a> {
         let audience = |tool: &RawTool| {
             let mut definition = tool.definition.clone();
             let name = definition.name.clone();
-            settle_effect(&mut definition, tool, self.workspace);
-            self.apply(&mut definition, &name, &tool.place, tool.server.as_deref());
+            settle_effect(&mut definition, tool, &self.workspace.config.exec);
+            self.apply(&mut definition, &name, tool);
             Audience::of(&definition)
         };
         raw.par_iter().map(audience).collect()
     }
 
     /// Applies the overlays that match a tool, and returns the fields that they set.
-    pub(super) fn apply(
-        &self,
-        definition: &mut Definition,
-        name: &str,
-        place: &Place,
-        server: Option<&str>,
-    ) -> OverlaidFields {
+    pub(super) fn apply(&self, definition: &mut Definition, name: &str, raw: &RawTool) -> OverlaidFields {
         let mut overlaid = OverlaidFields::default();
         for (overlay, used) in self.workspace.overlays.iter().zip(&self.used) {
             let facts = Facts {
@@ -69,8 +63,8 @@ impl<'a> Overlays<'a> {
                 canonical: name,
                 categories: &definition.category,
                 tags: &definition.tags,
-                source: &place.file,
-                server,
+                source: &raw.place.file,
+                server: raw.server.as_deref(),
                 effect: definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name)),
             };
             if let Some(captures) = overlay.tools.matches(&facts) {

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::overlays::Overlays;
-use crate::config::{ShortDescription, Workspace};
+use crate::config::Workspace;
 use crate::findings::places::DefinitionPlaces;
 use crate::sample::{About, Sample, sample_call};
+use crate::schema::Parameters;
 use crate::set_arguments::set_arguments;
 use crate::short::SharedOpenings;
 use crate::sources::RawTool;
@@ -14,7 +15,7 @@ use crate::{docstring, lint, names, policy, schema, short, steps, structure, tru
 use toolcrib_definition::finding::{Code, Finding, Place, Severity, pointer_join};
 use toolcrib_definition::markup::without_prompt_tags;
 use toolcrib_definition::{
-    Backend, Definition, Effect, Example, Location, RESERVED_HEADERS, clean_line, clean_text,
+    Backend, Definition, Effect, Example, HttpBackend, Location, RESERVED_HEADERS, clean_line, clean_text,
 };
 
 /// A tool, built without regard to other tools.
@@ -34,10 +35,9 @@ pub(super) struct Assembly<'a> {
 impl Assembly<'_> {
     pub(super) fn tool(&self, mut raw: RawTool, name: String) -> Built {
         let mut findings = Vec::new();
-        let config = &self.workspace.config;
         let mut definition = std::mem::take(&mut raw.definition);
-        let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
-        let overlaid = self.overlays.apply(&mut definition, &name, &raw.place, raw.server.as_deref());
+        let doubt = trust::settle_effect(&mut definition, &raw, &self.workspace.config.exec);
+        let overlaid = self.overlays.apply(&mut definition, &name, &raw);
         let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
         let doubt = if overlaid.effect { None } else { doubt };
         let set_arguments = set_arguments(&mut definition, overlaid.arguments);
@@ -55,11 +55,8 @@ impl Assembly<'_> {
         reserved_headers(&definition, &place).for_each(&mut report);
         doubt.into_iter().chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
-        let parameters = if raw.lost_arguments {
-            parameters.refused("some of its arguments could not be read")
-        } else {
-            parameters
-        };
+        let lost = "some of its arguments could not be read";
+        let parameters = if raw.lost_arguments { parameters.refused(lost) } else { parameters };
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
@@ -69,25 +66,15 @@ impl Assembly<'_> {
             effect,
             resource: resource.as_deref(),
             name: &definition.name,
-            http: match &definition.backend {
-                Some(Backend::Http(http)) => Some(http),
-                _ => None,
-            },
+            http: http(&definition),
         };
-        let made = raw
-            .call
-            .clone()
-            .filter(|call| examples.is_empty() && parameters.accepts(&Value::Object(call.arguments.clone())));
+        let is_fit = |call: &Sample| parameters.accepts(&Value::Object(call.arguments.clone()));
+        let made = raw.call.filter(|call| examples.is_empty() && is_fit(call));
         let call = made.or_else(|| ready_made_call(&examples, &parameters, &about));
         if call.is_none() && parameters.is_checked() {
             report(Finding::new(Code::CallUnderivable, "no valid call could be made from the schema"));
         }
-        let short = short_description(
-            &definition,
-            self.openings.strip(&parts.body),
-            config.short_description,
-            &mut report,
-        );
+        let short = self.short_description(&definition, &parts.body, &mut report);
         let policy = definition.policy.clone().or_else(|| {
             let policy = policy::extract(&description, &parts)?;
             report(Finding::new(Code::PolicyExtracted, "a policy was extracted from the description"));
@@ -131,68 +118,63 @@ impl Assembly<'_> {
         };
         Built { tool, findings, places }
     }
+
+    /// The author's short description within the cap, or a derived one.
+    fn short_description(
+        &self,
+        definition: &Definition,
+        body: &str,
+        report: &mut impl FnMut(Finding),
+    ) -> String {
+        let cap = self.workspace.config.short_description;
+        let written = definition.short_description.as_deref().unwrap_or_default();
+        let authored = clean_line(&without_prompt_tags(written));
+        if authored.is_empty() {
+            let short = short::derive(&definition.name, self.openings.strip(body), cap);
+            report(Finding::new(Code::ShortDerived, format!("a short description was derived: \"{short}\"")));
+            return short;
+        }
+        let Some(cut) = short::capped(&authored, cap) else { return authored };
+        let message = format!(
+            "the short description is over {} characters or {} tokens",
+            cap.max_chars, cap.max_tokens
+        );
+        report(Finding::new(Code::ShortTooLong, message));
+        cut
+    }
+}
+
+fn http(definition: &Definition) -> Option<&HttpBackend> {
+    if let Some(Backend::Http(http)) = &definition.backend { Some(http) } else { None }
 }
 
 /// Warns of arguments that set headers reserved for the connection or the operator.
 fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Item = Finding> {
-    let arguments = match &definition.backend {
-        Some(Backend::Http(http)) => Some(&http.arguments),
-        _ => None,
-    };
-    arguments.into_iter().flatten().filter(|(_, place)| place.location == Location::Header).filter_map(
-        |(argument, header)| {
-            let name = header.name.as_ref().unwrap_or(argument).to_ascii_lowercase();
-            let message = format!("calls are refused: no argument may set the header `{name}`");
-            let at = place.below(&pointer_join("/backend/arguments", argument));
-            let finding = Finding::new(Code::FieldInvalid, message).at(at);
-            let finding = finding.help("remove it, and write the header into the `headers` of the server");
-            RESERVED_HEADERS
-                .contains(&name.as_str())
-                .then_some(Finding { severity: Severity::Warning, ..finding })
-        },
-    )
-}
-
-/// The author's short description within the cap, or a derived one.
-pub(super) fn short_description(
-    definition: &Definition,
-    body: &str,
-    cap: ShortDescription,
-    report: &mut impl FnMut(Finding),
-) -> String {
-    let authored =
-        definition.short_description.as_deref().map(|short| clean_line(&without_prompt_tags(short)));
-    let authored = authored.filter(|short| !short.is_empty());
-    let Some(authored) = authored else {
-        let short = short::derive(&definition.name, body, cap);
-        report(Finding::new(Code::ShortDerived, format!("a short description was derived: \"{short}\"")));
-        return short;
-    };
-    let Some(cut) = short::capped(&authored, cap) else { return authored };
-    let ShortDescription { max_chars, max_tokens } = cap;
-    let message = format!("the short description is over {max_chars} characters or {max_tokens} tokens");
-    report(Finding::new(Code::ShortTooLong, message));
-    cut
+    let arguments = http(definition).into_iter().flat_map(|http| &http.arguments);
+    arguments.filter(|(_, place)| place.location == Location::Header).filter_map(|(argument, header)| {
+        let name = header.name.as_ref().unwrap_or(argument).to_ascii_lowercase();
+        let message = format!("calls are refused: no argument may set the header `{name}`");
+        let at = place.below(&pointer_join("/backend/arguments", argument));
+        let finding = Finding::new(Code::FieldInvalid, message).at(at);
+        let finding = finding.help("remove it, and write the header into the `headers` of the server");
+        RESERVED_HEADERS
+            .contains(&name.as_str())
+            .then_some(Finding { severity: Severity::Warning, ..finding })
+    })
 }
 
 /// The author's first example, or a call made from the schema.
-fn ready_made_call(
-    examples: &[Example],
-    parameters: &schema::Parameters,
-    about: &About<'_>,
-) -> Option<Sample> {
-    if let Some(example) = examples.first() {
-        return Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() });
+fn ready_made_call(examples: &[Example], parameters: &Parameters, about: &About<'_>) -> Option<Sample> {
+    match examples.first() {
+        Some(example) => Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() }),
+        None if !parameters.is_checked() => None,
+        None => sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments)),
     }
-    if !parameters.is_checked() {
-        return None;
-    }
-    sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments))
 }
 
 fn valid_examples(
     examples: &[Example],
-    parameters: &schema::Parameters,
+    parameters: &Parameters,
     place: &Place,
     report: &mut impl FnMut(Finding),
 ) -> Vec<Example> {

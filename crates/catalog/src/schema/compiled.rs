@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 use super::patterns::{MAX_PATTERN_TEXT, MAX_PATTERNS, pattern_bytes, patterns};
@@ -84,7 +84,7 @@ pub fn result_fits(schema: &Value, result: &Value) -> bool {
 }
 
 impl Compiled {
-    pub(super) fn of(schema: &Value) -> Result<Self, jsonschema::ValidationError<'static>> {
+    pub(super) fn of(schema: &Value) -> Result<Self, ValidationError<'static>> {
         let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
         match build(schema, linear) {
             Ok(validator) => Ok(Self { validator, of_longer: None }),
@@ -97,10 +97,7 @@ impl Compiled {
 }
 
 /// Compiles a schema. Formats, encodings and media types of texts are hints: only the server knows what it takes.
-fn build<E>(
-    schema: &Value,
-    patterns: PatternOptions<E>,
-) -> Result<Validator, jsonschema::ValidationError<'static>> {
+fn build<E>(schema: &Value, patterns: PatternOptions<E>) -> Result<Validator, ValidationError<'static>> {
     jsonschema::options()
         .with_draft(draft(schema))
         .offline()
@@ -111,10 +108,7 @@ fn build<E>(
         .build(schema)
 }
 
-pub(super) fn backtracking(
-    schema: &Value,
-    steps: usize,
-) -> Result<Validator, jsonschema::ValidationError<'static>> {
+pub(super) fn backtracking(schema: &Value, steps: usize) -> Result<Validator, ValidationError<'static>> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(steps).size_limit(pattern_bytes(schema));
     build(schema, patterns)
 }

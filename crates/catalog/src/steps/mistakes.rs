@@ -19,11 +19,11 @@ pub(super) fn mistakes(
     by_name: &HashMap<String, Vec<usize>>,
     suggested: &[Tool],
 ) -> (Vec<usize>, Vec<Finding>) {
-    let mut check = Check { tool, suggested, ids: Vec::new(), findings: Vec::new() };
+    let mut check = Check { tool, tools, by_name, suggested, ids: Vec::new(), findings: Vec::new() };
     let mut called = Vec::new();
     for (index, step) in backend.steps.iter().enumerate() {
         let place = format!("/steps/{index}");
-        called.extend(check.called(step, &place, tools, by_name));
+        called.extend(check.called(step, &place));
         check.conditions(step, &place);
         for (name, value) in &step.args {
             check.value(value, &pointer_join(&format!("{place}/args"), name), 0);
@@ -42,6 +42,8 @@ pub(super) fn mistakes(
 
 struct Check<'t> {
     tool: &'t Tool,
+    tools: &'t [Tool],
+    by_name: &'t HashMap<String, Vec<usize>>,
     /// Tools whose names may be meant.
     suggested: &'t [Tool],
     /// The ids of the steps before this place.
@@ -62,15 +64,9 @@ impl<'t> Check<'t> {
     }
 
     /// The tool that a step calls. Everybody who may call this tool has to be allowed to call it too.
-    fn called(
-        &mut self,
-        step: &Step,
-        place: &str,
-        tools: &[Tool],
-        by_name: &HashMap<String, Vec<usize>>,
-    ) -> Option<usize> {
+    fn called(&mut self, step: &Step, place: &str) -> Option<usize> {
         let pointer = format!("{place}/op");
-        let index = match by_name.get(&step.op).map(Vec::as_slice) {
+        let index = match self.by_name.get(&step.op).map(Vec::as_slice) {
             Some([index]) => *index,
             Some(_) => {
                 let message = format!("several tools are called `{}`", quoted(&step.op));
@@ -85,7 +81,7 @@ impl<'t> Check<'t> {
                 return None;
             }
         };
-        let called = tools.get(index)?;
+        let called = self.tools.get(index)?;
         if matches!(called.definition.backend, Some(Backend::Steps(_))) {
             let message = format!("its step `{}` has steps of its own", called.op);
             self.report(message, &pointer, "write the inner steps here in place of the call");

@@ -7,8 +7,14 @@ use rayon::prelude::*;
 
 use super::object::Object;
 use super::similarity::WordVectors;
-use super::titles::KnownTitles;
+use super::titles::{KnownTitles, Paths};
 use toolcrib_definition::grammar::WordClass;
+
+/// What the names and descriptions of all tools say, by position.
+pub(super) struct Words {
+    pub(super) objects: Vec<Object>,
+    pub(super) vectors: WordVectors,
+}
 
 /// Fewest tools of a group.
 const MIN: usize = 3;
@@ -21,16 +27,12 @@ const NEAREST: usize = 3;
 
 /// The group of each tool, as a path of keys: nouns and namespaces. Empty for a tool that has nothing in common with
 /// others.
-pub(super) fn group(
-    objects: &[Object],
-    vectors: &WordVectors,
-    members: &[usize],
-    known: &KnownTitles,
-) -> BTreeMap<usize, Vec<String>> {
+pub(super) fn group(words: &Words, members: &[usize], known: &KnownTitles) -> Paths {
+    let objects = &words.objects;
     let mut keys = by_noun(objects, members, known);
     by_shared_noun(objects, members, &mut keys);
-    by_similarity(objects, vectors, members, &mut keys);
-    let mut paths: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    by_similarity(words, members, &mut keys);
+    let mut paths = Paths::new();
     let mut large: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
     for (&tool, key) in &keys {
         paths.insert(tool, vec![key.clone()]);
@@ -88,17 +90,12 @@ fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usi
 }
 
 /// Adds the remaining tools to the most similar group; tools with the same object stay together.
-fn by_similarity(
-    objects: &[Object],
-    vectors: &WordVectors,
-    members: &[usize],
-    keys: &mut BTreeMap<usize, String>,
-) {
+fn by_similarity(words: &Words, members: &[usize], keys: &mut BTreeMap<usize, String>) {
     let names: Vec<String> = keys.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let group = |key: &String| names.binary_search(key).unwrap_or_default();
     let grouped: Vec<(usize, usize)> = keys.iter().map(|(&tool, key)| (tool, group(key))).collect();
     let nearest = |tool: usize| {
-        let similarities = vectors.similarities(tool);
+        let similarities = words.vectors.similarities(tool);
         let mut nearest = vec![[0.0_f32; NEAREST]; names.len()];
         for &(other, group) in &grouped {
             let best = &mut nearest[group];
@@ -113,7 +110,7 @@ fn by_similarity(
     };
     let mut same: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for &tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
-        same.entry(&objects[tool].nouns).or_default().push(tool);
+        same.entry(&words.objects[tool].nouns).or_default().push(tool);
     }
     let group_of = |tools: Vec<usize>| {
         let nearest = tools.iter().filter_map(|&tool| nearest(tool));

@@ -17,10 +17,10 @@ use crate::config::Category;
 use crate::names;
 use crate::title::bare;
 use crate::tool::{LEFT_OVER, Tool};
-use groups::{MAX, divide, group};
-use object::{Object, objects};
+use groups::{MAX, Words, divide, group};
+use object::objects;
 use similarity::WordVectors;
-use titles::{KnownTitles, key, known, letters, titles};
+use titles::{KnownTitles, Paths, key, known, letters, titles};
 use toolcrib_definition::CategoryPath;
 use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::grammar::singular;
@@ -84,16 +84,15 @@ fn derive_categories<'c>(
 ) {
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     let is_public = |index: usize| audiences[index] == Audience::Everybody;
-    let objects = objects(tools, &is_public);
-    let vectors = WordVectors::of(tools);
+    let words = Words { objects: objects(tools, &is_public), vectors: WordVectors::of(tools) };
     let authored = (0..tools.len()).filter(|&index| is_public(index)).map(|index| tools[index].category());
     let known = known(authored.chain(described.map(|category| category.path.as_str())));
-    let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut derived = Paths::new();
     for members in groups(audiences.iter().cloned()) {
         let own: BTreeSet<usize> = members.into_iter().filter(|index| without.contains(index)).collect();
         let seen = without.iter().copied().filter(|index| is_public(*index) || own.contains(index));
         let seen: Vec<usize> = seen.collect();
-        let paths = categories(tools, &objects, &vectors, &seen, &known);
+        let paths = categories(tools, &words, &seen, &known);
         derived.extend(paths.into_iter().filter(|(index, _)| own.contains(index)));
     }
     report(tools, &derived, findings);
@@ -115,11 +114,10 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
         return;
     }
     let objects = objects(tools, &is_public);
-    let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut derived = Paths::new();
     for (path, members) in members {
         let keys = divide(&objects, &key(path.rsplit('/').next().unwrap_or(path)), &members);
-        let keys: BTreeMap<usize, Vec<String>> =
-            keys.into_iter().map(|(index, key)| (index, vec![key])).collect();
+        let keys: Paths = keys.into_iter().map(|(index, key)| (index, vec![key])).collect();
         let titles = titles(tools, &objects, &keys, &KnownTitles::new());
         let own = path.rsplit('/').next().unwrap_or(path).to_lowercase();
         for (index, key) in keys {
@@ -135,26 +133,20 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
 }
 
 /// The category paths of these tools.
-fn categories(
-    tools: &[Tool],
-    objects: &[Object],
-    vectors: &WordVectors,
-    members: &[usize],
-    known: &KnownTitles,
-) -> BTreeMap<usize, Vec<String>> {
+fn categories(tools: &[Tool], words: &Words, members: &[usize], known: &KnownTitles) -> Paths {
     let mut by_server: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for &index in members {
         by_server.entry(tools[index].server.as_deref()).or_default().push(index);
     }
     let has_servers = by_server.len() > 1;
-    let mut paths = BTreeMap::new();
+    let mut paths = Paths::new();
     for (server, members) in by_server {
         let root = if has_servers { server.map(|server| bare(server).to_string()) } else { None };
         let is_small = root.is_some() && members.len() <= MAX;
         // Authors' titles apply at the root, not below a server.
         let known = if root.is_none() { known } else { &KnownTitles::new() };
-        let keys = if is_small { BTreeMap::new() } else { group(objects, vectors, &members, known) };
-        let titles = titles(tools, objects, &keys, known);
+        let keys = if is_small { Paths::new() } else { group(words, &members, known) };
+        let titles = titles(tools, &words.objects, &keys, known);
         for index in members {
             let below = keys
                 .get(&index)
@@ -174,7 +166,7 @@ fn categories(
 }
 
 /// Reports each derived category.
-fn report(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut Vec<Finding>) {
+fn report(tools: &[Tool], derived: &Paths, findings: &mut Vec<Finding>) {
     let mut categories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (&index, path) in derived.iter().filter(|(_, path)| path[0] != LEFT_OVER) {
         categories.entry(path.join("/")).or_default().push(index);

@@ -27,6 +27,11 @@ pub(super) fn letters(name: &str) -> &'static str {
 /// Authors' titles, by the key that a group with that title would have.
 pub(super) type KnownTitles = HashMap<String, String>;
 
+/// A path of keys by the position of a tool.
+pub(super) type Paths = BTreeMap<usize, Vec<String>>;
+/// The title of each group, by its path of keys.
+type Titles = HashMap<Vec<String>, String>;
+
 /// The titles of the top-level categories among these paths.
 pub(super) fn known<'p>(paths: impl Iterator<Item = &'p str>) -> KnownTitles {
     let roots = paths.filter(|path| !path.is_empty() && !path.contains('/'));
@@ -39,12 +44,7 @@ pub(super) fn key(title: &str) -> String {
 }
 
 /// The title of each group, by its path of keys.
-pub(super) fn titles(
-    tools: &[Tool],
-    objects: &[Object],
-    groups: &BTreeMap<usize, Vec<String>>,
-    known: &KnownTitles,
-) -> HashMap<Vec<String>, String> {
+pub(super) fn titles(tools: &[Tool], objects: &[Object], groups: &Paths, known: &KnownTitles) -> Titles {
     let mut members: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for (&tool, path) in groups {
         (1..=path.len()).for_each(|depth| members.entry(&path[..depth]).or_default().push(tool));
