@@ -1,6 +1,6 @@
 //! All tools, checked, with their configuration applied.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::audience::{Contested, uncontested};
@@ -9,12 +9,9 @@ use crate::findings::severity::configure_severities;
 use crate::names::lookup;
 use crate::registry::version::version;
 use crate::tool::Tool;
-use toolcrib_definition::finding::{Finding, nearest};
+use toolcrib_definition::finding::Finding;
 use toolcrib_definition::secret::SecretPolicy;
-use toolcrib_definition::{Effect, clean_line, is_respelled, words};
-
-/// The longest unknown name, in bytes, whose words are compared.
-const LONGEST_NAME: usize = 200;
+use toolcrib_definition::{clean_line, is_respelled};
 
 /// All tools, checked, with their configuration applied.
 #[derive(Debug, Default)]
@@ -28,20 +25,9 @@ pub struct Catalog {
     /// Whether all input could be read. Otherwise a missing tool may exist in input that was not read.
     pub complete: bool,
     /// The positions of the tools with each name.
-    by_name: HashMap<String, Vec<usize>>,
+    pub(crate) by_name: HashMap<String, Vec<usize>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<Contested>,
-}
-
-/// Result of looking up a name.
-#[derive(Debug)]
-pub enum Resolved<'a> {
-    /// One tool.
-    Tool(&'a Tool),
-    /// Several tools have this name; these are their canonical names.
-    Ambiguous(Vec<&'a Tool>),
-    /// No tool has this name; these names are nearest.
-    Unknown(Vec<&'a str>),
 }
 
 impl Catalog {
@@ -75,11 +61,6 @@ impl Catalog {
         self.unique_position(name).map(|index| &*self.tools[index])
     }
 
-    /// Positions of the tools with this name.
-    fn with_name(&self, name: &str) -> Option<&[usize]> {
-        self.by_name.get(name).map(Vec::as_slice)
-    }
-
     /// Position of the tool with this canonical name in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
         self.unique_position(name).filter(|&index| self.tools[index].name == name)
@@ -87,7 +68,7 @@ impl Catalog {
 
     /// Position of the only tool with this name; looks for no near names.
     pub fn unique_position(&self, name: &str) -> Option<usize> {
-        match self.with_name(name) {
+        match self.by_name.get(name).map(Vec::as_slice) {
             Some([index]) => Some(*index),
             _ => None,
         }
@@ -128,43 +109,5 @@ impl Catalog {
     /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
         Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
-    }
-
-    /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
-    pub fn resolve(&self, name: &str) -> Resolved<'_> {
-        match self.with_name(name) {
-            Some([index]) => Resolved::Tool(&self.tools[*index]),
-            Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),
-            None => Resolved::Unknown(self.near(name)),
-        }
-    }
-
-    /// Names of tools near an unknown one, best first, at most three: those with its words, then those with nearly its letters.
-    /// The name of a read is near to reads alone.
-    fn near(&self, name: &str) -> Vec<&str> {
-        let is_read = Effect::of_name(name) == Effect::Read;
-        let tools = || self.tools.iter().filter(|tool| !is_read || tool.effect == Effect::Read);
-        let set = |name: &str| -> BTreeSet<String> { words(name).into_iter().collect() };
-        let wanted = if name.len() > LONGEST_NAME { BTreeSet::new() } else { set(name) };
-        let has = |all: &BTreeSet<String>, some: &BTreeSet<String>| some.len() > 1 && some.is_subset(all);
-        let differing = |tool: &Tool| {
-            let known = set(&tool.name);
-            let own = set(tool.name.rsplit("__").next().unwrap_or_default());
-            let is_alike = has(&known, &wanted) || has(&wanted, &own);
-            is_alike.then(|| known.symmetric_difference(&wanted).count())
-        };
-        let mut near: Vec<(usize, &str)> =
-            tools().filter_map(|tool| Some((differing(tool)?, tool.name.as_str()))).collect();
-        near.sort_unstable();
-        let mut near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
-        let names = tools().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
-        for name in nearest(name, names) {
-            let tool = self.find(name).map_or(name, |tool| &tool.name);
-            if !near.iter().any(|known| self.find(known).is_some_and(|known| known.name == tool)) {
-                near.push(name);
-            }
-        }
-        near.truncate(3);
-        near
     }
 }

@@ -17,11 +17,10 @@ pub(super) fn without_marks(line: &str) -> String {
 }
 
 fn without_inline_marks(line: String) -> String {
-    let replace = |regex: &LazyLock<Option<Regex>>, text: String, with: &str| match &**regex {
-        Some(regex) => regex.replace_all(&text, with).into_owned(),
-        None => text,
+    let text = match &*LINK {
+        Some(link) => link.replace_all(&line, "$1").into_owned(),
+        None => line,
     };
-    let text = replace(&LINK, line, "$1");
     let text = text.replace("**", "").replace('`', "");
     clean_line(&without_underscores(&without_stars(&text)))
 }
@@ -29,16 +28,11 @@ fn without_inline_marks(line: String) -> String {
 /// Emphasis with single stars, which stand at the borders of words and not between spaces.
 fn without_stars(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
-    let opens = |at: usize| {
-        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
-        !before.is_alphanumeric() && chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
-    };
-    let closes = |at: usize| {
-        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
-        before.is_alphanumeric() && !chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
-    };
+    let is_letter = |at: usize| chars.get(at).is_some_and(|c| c.is_alphanumeric());
+    // Whether letters stand before and after a star.
+    let around = |at: usize| (at > 0 && is_letter(at - 1), is_letter(at + 1));
     let stars: Vec<usize> = (0..chars.len()).filter(|&at| chars[at] == '*').collect();
-    let paired = stars.len() == 2 && opens(stars[0]) && closes(stars[1]);
+    let paired = stars.len() == 2 && around(stars[0]) == (false, true) && around(stars[1]) == (true, false);
     chars.iter().enumerate().filter(|(at, _)| !(paired && stars.contains(at))).map(|(_, c)| c).collect()
 }
 

@@ -104,11 +104,8 @@ impl Catalog {
     fn mode(&self, tool: &Tool, profile: Option<&config::Profile>) -> DescriptionMode {
         let listed = profile.and_then(|profile| {
             let facts = tool.facts();
-            match (profile.deferred.contains(&facts), profile.full.contains(&facts)) {
-                (true, _) => Some(DescriptionMode::Deferred),
-                (false, true) => Some(DescriptionMode::Full),
-                (false, false) => None,
-            }
+            let deferred = profile.deferred.contains(&facts).then_some(DescriptionMode::Deferred);
+            deferred.or_else(|| profile.full.contains(&facts).then_some(DescriptionMode::Full))
         });
         listed
             .or(tool.definition.description_mode)

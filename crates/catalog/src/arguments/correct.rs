@@ -220,13 +220,11 @@ impl Corrected {
     /// The text of a value, or a list of it, where a branch of a union takes that.
     fn in_union(&self, tool: &Tool, wrong: &Violation, value: &Value) -> Option<Value> {
         let text = value.is_number().then(|| Value::from(value.to_string()));
-        let mut forms = match value {
-            _ if wrong.expected.is_some() => return None,
-            Value::Null | Value::Array(_) => return None,
-            value => {
-                text.iter().cloned().chain([json!([value])]).chain(text.as_ref().map(|text| json!([text])))
-            }
-        };
+        if wrong.expected.is_some() || value.is_null() || value.is_array() {
+            return None;
+        }
+        let lists = std::iter::once(value).chain(&text).map(|one| json!([one]));
+        let mut forms = text.iter().cloned().chain(lists);
         forms.find(|form| {
             let mut args = self.args.clone();
             args.pointer_mut(&wrong.pointer).is_some_and(|place| {

@@ -86,14 +86,10 @@ impl ExactNumbers {
 
 /// Whether a value holds a number that was read as a float.
 pub fn holds_float(value: &Value) -> bool {
-    holds_number(value, Number::is_f64)
-}
-
-fn holds_number(value: &Value, is_it: fn(&Number) -> bool) -> bool {
     match value {
-        Value::Number(number) => is_it(number),
-        Value::Array(items) => items.iter().any(|item| holds_number(item, is_it)),
-        Value::Object(fields) => fields.values().any(|field| holds_number(field, is_it)),
+        Value::Number(number) => number.is_f64(),
+        Value::Array(items) => items.iter().any(holds_float),
+        Value::Object(fields) => fields.values().any(holds_float),
         _ => false,
     }
 }
@@ -101,7 +97,7 @@ fn holds_number(value: &Value, is_it: fn(&Number) -> bool) -> bool {
 /// Pointers to integers that have lost digits: the call would be run with other numbers.
 pub(super) fn inexact_integers(value: &Value) -> Vec<String> {
     let mut places = Vec::new();
-    if holds_number(value, is_inexact) {
+    if holds_float(value) {
         find_inexact(value, "", &mut places);
     }
     places

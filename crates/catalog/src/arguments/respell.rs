@@ -144,8 +144,7 @@ fn rename(
             only(free().filter(|known| is_same(known, name))).or_else(|| only(free().filter(is_slip)));
         let Some(meant) = meant else { continue };
         // Of two properties with the same meaning neither is renamed.
-        let is_twice = unknown.iter().filter(|other| is_same(other, name)).count() > 1;
-        if is_twice {
+        if unknown.iter().filter(|other| is_same(other, name)).count() > 1 {
             continue;
         }
         let pointer = pointer_join(at, name);

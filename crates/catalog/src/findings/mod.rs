@@ -34,8 +34,8 @@ impl Findings {
         if may_find_errors {
             unlinted.linted().into()
         } else {
-            let errors = unlinted.errors().into();
-            let definitions = unlinted.definitions().into();
+            let errors = unlinted.only(|finding| severity(finding, &unlinted.config.lint) == Severity::Error);
+            let definitions = unlinted.only(|finding| is_about_definition(finding));
             Self { errors, definitions, all: Arc::new(LazyLock::new(Box::new(|| unlinted.linted()))) }
         }
     }
@@ -107,14 +107,9 @@ pub(crate) struct Unlinted {
 }
 
 impl Unlinted {
-    /// The errors, configured and located.
-    fn errors(&self) -> Vec<Finding> {
-        let is_error = |finding: &&Finding| severity(finding, &self.config.lint) == Severity::Error;
-        self.settled(self.findings.iter().filter(is_error).cloned().collect())
-    }
-
-    fn definitions(&self) -> Vec<Finding> {
-        self.settled(self.findings.iter().filter(|finding| is_about_definition(finding)).cloned().collect())
+    /// Some findings, configured and located.
+    fn only(&self, is_one: impl Fn(&&Finding) -> bool) -> Arc<[Finding]> {
+        self.settled(self.findings.iter().filter(is_one).cloned().collect()).into()
     }
 
     /// All findings, configured and located.

@@ -1,19 +1,13 @@
 //! Tools that a model cannot tell apart: equal short descriptions, and descriptions in nearly the same words.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::tool::Tool;
 use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::words;
-
-/// A word that two tools of a catalog may share without being alike.
-pub(crate) fn distinctive_words(tool: &Tool) -> Vec<String> {
-    let mut all = words(&tool.description);
-    all.sort_unstable();
-    all.dedup();
-    all
-}
 
 /// Most names that a message lists.
 const LISTED: usize = 3;
@@ -80,7 +74,8 @@ pub(super) fn near_duplicates(tools: &[&Tool], findings: &mut Vec<Finding>) {
 
 /// The words of each description as numbers, rare words first.
 fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
-    let words: Vec<Vec<String>> = tools.par_iter().map(|tool| distinctive_words(tool)).collect();
+    let distinctive = |tool: &&Tool| words(&tool.description).into_iter().collect::<BTreeSet<String>>();
+    let words: Vec<BTreeSet<String>> = tools.par_iter().map(distinctive).collect();
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for word in words.iter().flatten() {
         *counts.entry(word).or_default() += 1;

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
-use crate::catalog::{Catalog, Resolved};
+use crate::catalog::Catalog;
 use crate::findings::places::DefinitionPlaces;
+use crate::resolve::Resolved;
 use crate::tool::Tool;
 use lookalikes::{equal_shorts, near_duplicates};
 use tool::tool;
@@ -48,26 +49,21 @@ impl CatalogLint {
     /// Adds what it finds to the findings of the catalog, each in its place.
     pub(super) fn add_to(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let tools: Vec<&Tool> = self.tools.iter().map(|tool| &**tool).collect();
-        let of_tools: Vec<Vec<Finding>> = tools
-            .par_iter()
-            .zip(&self.places)
-            .map(|(one, (places, _))| {
-                let mut found = Vec::new();
-                tool(one, &places.schema, &mut |finding| found.push(places.put(finding, &one.name)));
-                found
-            })
-            .collect();
+        let of_tool = |(one, (places, _)): (&&Tool, &(DefinitionPlaces, usize))| {
+            let mut found = Vec::new();
+            tool(one, &places.schema, &mut |finding| found.push(places.put(finding, &one.name)));
+            found
+        };
+        let of_tools: Vec<Vec<Finding>> = tools.par_iter().zip(&self.places).map(of_tool).collect();
         let mut of_pairs = Vec::new();
         near_duplicates(&tools, &mut of_pairs);
         equal_shorts(&tools, &mut of_pairs);
         // Equal tools of one name have one fault.
         let is_copy = |finding: &&Finding| finding.code == Code::NameDuplicate;
-        let copies: HashSet<&String> =
-            findings.iter().filter(is_copy).filter_map(|finding| finding.tool.as_ref()).collect();
+        let copies = findings.iter().filter(is_copy).filter_map(|finding| finding.tool.clone());
+        let copies: HashSet<String> = copies.collect();
         of_pairs.retain(|finding| !finding.tool.as_ref().is_some_and(|tool| copies.contains(tool)));
-        drop(copies);
-        let more = of_tools.iter().map(Vec::len).sum::<usize>() + of_pairs.len();
-        let mut all = Vec::with_capacity(findings.len() + more);
+        let mut all = Vec::with_capacity(findings.len());
         let mut findings = findings.into_iter();
         let mut taken = 0;
         let ends = self.places.iter().map(|(_, end)| *end).chain([self.before_pairs]);

@@ -72,7 +72,6 @@ fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<
 /// A default that the schema refuses, for the first reason that there is.
 fn default_outside(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     let Some(default) = keyword(schema, "default").filter(|default| !default.is_null()) else { return };
-    let text = || quoted(&default.to_string());
     let listed = keyword(schema, "enum").and_then(Value::as_array);
     let is_listed = |values: &Vec<Value>| match default {
         // A list of choices has a list as its default.
@@ -94,7 +93,7 @@ fn default_outside(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<M
     } else {
         return;
     };
-    let message = format!("the default {} {why}", text());
+    let message = format!("the default {} {why}", quoted(&default.to_string()));
     found.push((pointer_join(pointer, "default"), message, help.into()));
 }
 
@@ -144,11 +143,8 @@ fn values_doubled(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mi
     let doubled = values.iter().enumerate().find(|(_, value)| !seen.insert(value.to_string()));
     if let Some((index, value)) = doubled {
         let message = format!("the enum has {} twice", quoted(&value.to_string()));
-        found.push((
-            pointer_join(&pointer_join(pointer, "enum"), index),
-            message,
-            "remove one of the two".into(),
-        ));
+        let place = pointer_join(&pointer_join(pointer, "enum"), index);
+        found.push((place, message, "remove one of the two".into()));
     }
 }
 
@@ -174,10 +170,10 @@ fn undeclared(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistak
     let names = required.iter().enumerate().filter_map(|(index, name)| Some((index, name.as_str()?)));
     let undeclared = names.filter(|(_, name)| !properties.contains_key(*name));
     for (index, name) in undeclared.take(MAX) {
-        let near = nearest(name, properties.keys().map(String::as_str));
-        let help = near
-            .first()
-            .map_or("declare it in `properties`".to_string(), |near| format!("did you mean `{near}`?"));
+        let help = match nearest(name, properties.keys().map(String::as_str)).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "declare it in `properties`".into(),
+        };
         let message = format!("`required` names `{}`, which is no property", clean_line(name));
         found.push((pointer_join(&pointer_join(pointer, "required"), index), message, help));
     }

@@ -24,12 +24,9 @@ pub(super) fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Fi
         report_schema_mistakes(written.value(), schema_place, report);
     }
     hidden(definition, report);
-    if definition.parameters.iter().any(|schema| holds_credential(schema.text()))
-        || [Some(description.as_str()), definition.short_description.as_deref()]
-            .into_iter()
-            .flatten()
-            .any(holds_credential)
-    {
+    let schema = definition.parameters.as_ref().map(|schema| schema.text());
+    let texts = [schema, Some(description.as_str()), definition.short_description.as_deref()];
+    if texts.into_iter().flatten().any(holds_credential) {
         report(Finding::new(Code::SecretInText, "its text holds what looks like a credential"));
     }
     if let Some(quote) = orders_to_the_model(description, tool.parameters.schema()) {

@@ -1,8 +1,8 @@
 //! Names of the tools of live servers.
 
-use crate::catalog::Resolved;
 use crate::config::{Config, Server, Source, Workspace};
 use crate::open::{Checked, open_with};
+use crate::resolve::Resolved;
 use crate::sources::{Listing, Listings};
 
 /// A catalog of live servers that list these names, without prefixes; a server with no names does not answer.

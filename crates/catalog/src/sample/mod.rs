@@ -111,7 +111,8 @@ pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) 
     let mut tried: Vec<Value> = Vec::new();
     let mut bytes_left = MAX_BYTES;
     for (branch, optional) in WAYS {
-        let (at, fill_in) = Default::default();
+        let at = String::new();
+        let fill_in = Vec::new();
         let mut sampler =
             Sampler { root: schema, about, branch, optional, values: 0, bytes_left, at, fill_in };
         let made = sampler.value(&[schema], "", 0);

@@ -79,14 +79,10 @@ fn strip_ignoring_case<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 /// A first letter in upper case, unless the first word is an identifier such as `iOS` or `get_page`.
 pub(crate) fn capitalised(text: &str) -> String {
     let word = text.split_whitespace().next().unwrap_or("");
+    let is_plain = |c: char| c.is_lowercase() || matches!(c, '-' | '/' | '\'');
     let mut chars = text.chars();
     match chars.next() {
-        Some(first)
-            if word
-                .trim_end_matches([',', ':', '.'])
-                .chars()
-                .all(|c| c.is_lowercase() || c == '-' || c == '/' || c == '\'') =>
-        {
+        Some(first) if word.trim_end_matches([',', ':', '.']).chars().all(is_plain) => {
             first.to_uppercase().chain(chars).collect()
         }
         _ => text.to_string(),

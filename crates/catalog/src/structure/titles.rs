@@ -10,17 +10,14 @@ use crate::tool::Tool;
 use toolcrib_definition::grammar::{plural, singular};
 use toolcrib_definition::words;
 
-/// Letter ranges of the tools that are left over, in alphabetical order.
-const LETTERS: [&str; 5] = ["A to F", "G to L", "M to R", "S to Z", "Other letters"];
-
-/// The range of the first letter of a name.
+/// The range of letters that has the first letter of a name, for tools that are left over.
 pub(super) fn letters(name: &str) -> &'static str {
     match name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()) {
-        Some('a'..='f') => LETTERS[0],
-        Some('g'..='l') => LETTERS[1],
-        Some('m'..='r') => LETTERS[2],
-        Some('s'..='z') => LETTERS[3],
-        _ => LETTERS[4],
+        Some('a'..='f') => "A to F",
+        Some('g'..='l') => "G to L",
+        Some('m'..='r') => "M to R",
+        Some('s'..='z') => "S to Z",
+        _ => "Other letters",
     }
 }
 

@@ -132,13 +132,9 @@ impl CategoryTree {
                     let index = self.nodes.len();
                     let name = segment.to_string();
                     let parent = Some(above);
+                    let node = CategoryNode { path: path.clone(), name, parent, ..CategoryNode::default() };
                     self.nodes[above].children.push(index);
-                    self.nodes.push(CategoryNode {
-                        path: path.clone(),
-                        name,
-                        parent,
-                        ..CategoryNode::default()
-                    });
+                    self.nodes.push(node);
                     self.by_path.insert(path, index);
                     index
                 }

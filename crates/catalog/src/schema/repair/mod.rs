@@ -243,10 +243,8 @@ impl Repairing<'_> {
         }
         let kinds: IndexSet<&str> = values.iter().map(type_of).collect();
         let kinds: Value = if kinds.len() == 1 { kinds[0].into() } else { kinds.into_iter().collect() };
-        self.word(
-            &pointer_join(pointer, "type"),
-            format!("type {kind} was read as {kinds}, that of its values"),
-        );
+        let what = format!("type {kind} was read as {kinds}, that of its values");
+        self.word(&pointer_join(pointer, "type"), what);
         schema.insert("type".into(), kinds);
     }
 
@@ -332,10 +330,8 @@ impl Repairing<'_> {
                     if required {
                         hoisted.push(name.clone());
                     }
-                    self.word(
-                        &pointer_join(pointer, name),
-                        "`required` on a property was read as its parent's",
-                    );
+                    let what = "`required` on a property was read as its parent's";
+                    self.word(&pointer_join(pointer, name), what);
                 }
             }
         }
