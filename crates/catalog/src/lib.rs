@@ -52,7 +52,7 @@ pub use findings::Findings;
 pub use open::{Checked, open, open_with};
 pub use own_functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
-pub use registry::{Record, registry, registry_head, registry_line, registry_of};
+pub use registry::{Record, registry};
 pub use resolve::{Resolved, UnresolvedName};
 pub use schema::{Callable, Parameters, result_fits};
 pub use set_arguments::ToolArgument;

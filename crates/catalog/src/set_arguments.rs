@@ -95,8 +95,7 @@ fn optional(fields: &mut Map<String, Value>, name: &str) -> bool {
     let before = required.len();
     required.retain(|required| required != name);
     let was_required = required.len() < before;
-    let is_empty = required.is_empty();
-    if was_required && is_empty {
+    if was_required && required.is_empty() {
         fields.shift_remove("required");
     }
     was_required

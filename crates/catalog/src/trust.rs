@@ -129,15 +129,13 @@ pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mu
 fn of_request(definition: &Definition) -> Option<(Effect, String)> {
     match definition.backend.as_ref()? {
         Backend::Http(http) => {
-            let effect = match http.method.to_ascii_uppercase().as_str() {
+            let method = http.method.to_ascii_uppercase();
+            let effect = match method.as_str() {
                 "DELETE" => Effect::Destructive,
                 "PUT" | "PATCH" => Effect::Write,
                 _ => return None,
             };
-            Some((
-                effect,
-                format!("its request is {} ({})", effect.as_str(), http.method.to_ascii_uppercase()),
-            ))
+            Some((effect, format!("its request is {} ({method})", effect.as_str())))
         }
         Backend::Mcp { tool, .. } => {
             let (effect, verb) = Effect::changing_verb(tool)?;

@@ -114,10 +114,9 @@ fn find_inexact(value: &Value, at: &str, places: &mut Vec<String>) {
     match value {
         Value::Number(number) if is_inexact(number) => places.push(at.to_string()),
         Value::Array(items) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(index, item)| find_inexact(item, &pointer_join(at, index), places));
+            for (index, item) in items.iter().enumerate() {
+                find_inexact(item, &pointer_join(at, index), places);
+            }
         }
         Value::Object(fields) => {
             fields.iter().for_each(|(name, field)| find_inexact(field, &pointer_join(at, name), places));

@@ -89,15 +89,10 @@ fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong:
     let place = given.pointer(&wrong.pointer);
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
-    let place = place.map(|value| {
-        if is_secret {
-            REDACTED.into()
-        } else {
-            match value {
-                Value::String(text) => cut(&secrets.redacted(&Value::Null, &beginning(text).into())),
-                value => cut(value),
-            }
-        }
+    let place = place.map(|value| match value {
+        _ if is_secret => REDACTED.into(),
+        Value::String(text) => cut(&secrets.redacted(&Value::Null, &beginning(text).into())),
+        value => cut(value),
     });
     let mut wrong = secrets.conceal(schema, given, wrong);
     if wrong.nearest.is_none()

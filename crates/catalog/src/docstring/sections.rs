@@ -63,23 +63,15 @@ pub(super) fn heading<'a>(lines: &[&'a str], at: usize) -> Option<Heading<'a>> {
         let marked = line.trim_end_matches(['*', '_']).ends_with(':') || line.starts_with("**");
         let style = if underlined || is_hashed { Style::Markdown } else { Style::Plain };
         let content = at + 1 + usize::from(underlined);
-        return (marked || style == Style::Markdown).then_some(Heading {
-            section,
-            inline: "",
-            content,
-            style,
-        });
+        let heading = Heading { section, inline: "", content, style };
+        return (marked || style == Style::Markdown).then_some(heading);
     }
     let (word, inline) = line.split_once(':').filter(|(_, text)| text.starts_with([' ', '*']))?;
     let inline = inline.trim_start_matches('*').trim_start();
     let section = section_of(word).filter(|section| matches!(section, Section::Returns | Section::Notes))?;
     let starts_paragraph = at.checked_sub(1).is_none_or(|above| lines[above].trim().is_empty());
-    (starts_paragraph && !inline.is_empty()).then_some(Heading {
-        section,
-        inline,
-        content: at + 1,
-        style: Style::Inline,
-    })
+    let heading = Heading { section, inline, content: at + 1, style: Style::Inline };
+    (starts_paragraph && !inline.is_empty()).then_some(heading)
 }
 
 fn section_of(text: &str) -> Option<Section> {

@@ -38,13 +38,12 @@ fn search(pattern: &Regex, text: &str) -> Option<String> {
 
 fn search_schema(pattern: &Regex, schema: &Value, depth: usize) -> Option<String> {
     match schema {
-        Value::Object(object) if depth < 12 => object.iter().find_map(|(key, value)| match value {
+        _ if depth >= 12 => None,
+        Value::Object(object) => object.iter().find_map(|(key, value)| match value {
             Value::String(text) if key == "description" || key == "title" => search(pattern, text),
             _ => search_schema(pattern, value, depth + 1),
         }),
-        Value::Array(items) if depth < 12 => {
-            items.iter().find_map(|item| search_schema(pattern, item, depth + 1))
-        }
+        Value::Array(items) => items.iter().find_map(|item| search_schema(pattern, item, depth + 1)),
         _ => None,
     }
 }

@@ -33,12 +33,8 @@ pub fn extract(description: &str, parts: &Docstring) -> Option<Policy> {
     let mut found = Policy::default();
     let mut under: Option<Rule> = None;
     let mut fenced = false;
-    let text = std::iter::once(&parts.body)
-        .chain(&parts.notes)
-        .map(|text| on_lines(text))
-        .collect::<Vec<_>>()
-        .join("\n\n");
-    for paragraph in lines(&text) {
+    let texts = std::iter::once(&parts.body).chain(&parts.notes).map(|text| on_lines(text));
+    for paragraph in lines(&texts.collect::<Vec<_>>().join("\n\n")) {
         fenced ^= paragraph.starts_with("```");
         if fenced || paragraph.is_empty() {
             continue;
@@ -225,19 +221,14 @@ fn on_lines(text: &str) -> String {
 fn lines(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {
-        let continues = found.last().is_some_and(|above| {
-            let starts_new = line.is_empty()
-                || bulleted(line).is_some()
-                || ticked(line).is_some()
-                || is_upper_case(line)
-                || line.starts_with(['#', '`', '|']);
-            !above.is_empty()
-                && !starts_new
-                && !above.ends_with([':', '.', '!', '?', '`'])
-                && !line.ends_with(':')
-        });
+        let starts_new = line.is_empty()
+            || bulleted(line).is_some()
+            || ticked(line).is_some()
+            || is_upper_case(line)
+            || line.starts_with(['#', '`', '|']);
+        let is_whole = |above: &str| above.is_empty() || above.ends_with([':', '.', '!', '?', '`']);
         match found.last_mut() {
-            Some(above) if continues => {
+            Some(above) if !starts_new && !line.ends_with(':') && !is_whole(above) => {
                 above.push(' ');
                 above.push_str(line);
             }

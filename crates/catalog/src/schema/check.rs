@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 
 use super::compiled::{CompileError, compile};
-use super::described::describe;
-use super::markup::{has_markup, write_markdown};
+use super::descriptions::{describe, has_markup, write_markdown};
 use super::parameters::{Callable, Parameters};
 use super::portable::repair_patterns;
 use super::repair::{Repairs, repair};

@@ -1,5 +1,7 @@
 //! The arguments of a tool: a schema to read, and whether calls can be checked against it.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
@@ -7,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::compiled::{BACKTRACKING, Compiled, backtracking};
-use super::stop::is_stopped;
 use super::validation_cost::ValidationCost;
 use toolcrib_definition::NoSchemaMode;
 use toolcrib_definition::finding::{Violation, violations};
@@ -135,4 +136,24 @@ pub(crate) fn text_bytes(value: &Value) -> usize {
         }
         _ => 0,
     }
+}
+
+thread_local! {
+    static IS_STOPPED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Runs work on arguments that ends soon after `stop` is set: no arguments are valid any more.
+pub fn until_stopped<T>(stop: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    struct Restored(Option<Arc<AtomicBool>>);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            IS_STOPPED.set(self.0.take());
+        }
+    }
+    let _restored = Restored(IS_STOPPED.replace(Some(Arc::clone(stop))));
+    work()
+}
+
+fn is_stopped() -> bool {
+    IS_STOPPED.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::compiled::Compiled;
-use super::markup::VALUES;
+use super::descriptions::VALUES;
 use toolcrib_definition::finding::pointer_join;
 use toolcrib_definition::quoted;
 

@@ -167,9 +167,8 @@ impl CategoryTree {
         for node in &mut self.nodes {
             let tools: Vec<&Tool> = node.descendant_tools.iter().map(|&tool| &*catalog.tools[tool]).collect();
             let said = catalog.configured_category(&node.path);
-            let tags: Vec<String> = said
-                .map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect())
-                .unwrap_or_default();
+            let tags = said.into_iter().flat_map(|category| &category.tags);
+            let tags: Vec<String> = tags.filter_map(|tag| tag_of(tag)).collect();
             node.tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
             node.purpose = clipped(&catalog.purpose(&node.path, &tools), MAX_PURPOSE).into_owned();
             let is_authored = said.and_then(|said| said.summary.as_deref()).map(clean_line);

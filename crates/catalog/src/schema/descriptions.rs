@@ -1,5 +1,6 @@
-//! Descriptions of arguments that a docstring has, next to those of the schema.
+//! Descriptions in a schema: those that only a docstring has are added, and markup becomes Markdown.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -7,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::docstring::Described;
 use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::markup::markdown;
 
 /// Copies descriptions that only the docstring has into the schema, where readers look for them.
 pub(super) fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Described>) {
@@ -39,4 +41,36 @@ pub(crate) fn tells(schema: &Value, described: &IndexMap<String, Described>) -> 
 /// The properties of a schema's root.
 pub(crate) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties").and_then(Value::as_object)
+}
+
+/// Keywords that hold values, not schemas.
+pub(super) const VALUES: [&str; 6] = ["enum", "const", "default", "examples", "example", "required"];
+
+/// Whether a description or a title in a schema has markup that is not Markdown.
+pub(super) fn has_markup(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(keyword, value)| match value {
+            Value::String(text) => is_text(keyword) && matches!(markdown(text), Cow::Owned(_)),
+            value => !VALUES.contains(&keyword.as_str()) && has_markup(value),
+        }),
+        Value::Array(items) => items.iter().any(has_markup),
+        _ => false,
+    }
+}
+
+/// Writes the descriptions and titles of a schema as Markdown.
+pub(super) fn write_markdown(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => fields.iter_mut().for_each(|(keyword, value)| match value {
+            Value::String(text) if is_text(keyword) => *text = markdown(text).into_owned(),
+            value if !VALUES.contains(&keyword.as_str()) => write_markdown(value),
+            _ => {}
+        }),
+        Value::Array(items) => items.iter_mut().for_each(write_markdown),
+        _ => {}
+    }
+}
+
+fn is_text(keyword: &str) -> bool {
+    matches!(keyword, "description" | "title")
 }
