@@ -65,11 +65,7 @@ pub(super) fn without_copies(
 
 /// Whether a tool is from the payloads of a web page, which has a tool once for each provider.
 fn is_of_page(tool: &RawTool) -> bool {
-    tool.place
-        .pointer
-        .split('/')
-        .nth(1)
-        .is_some_and(|key| key == "openai-responses" || key == "gemini-interactions")
+    matches!(tool.place.pointer.split('/').nth(1), Some("openai-responses" | "gemini-interactions"))
 }
 
 /// Whether a tool is one of our functions by name and text.

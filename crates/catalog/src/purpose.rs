@@ -105,11 +105,10 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
         let nouns = nouns.frequent().into_iter().filter(|noun| !noun.contains(|c: char| c.is_ascii_digit()));
         listed(&nouns.take(MAX_NOUNS).map(|noun| spelled(in_plural(&noun, tools))).collect::<Vec<_>>())
     };
-    let verbs = verbs.frequent();
-    match (verbs.is_empty(), objects.is_empty()) {
-        (_, true) => String::new(),
-        (true, false) => format!("Work with {objects}"),
-        (false, false) => capitalised(&format!("{} {objects}", listed(&verbs))),
+    match listed(&verbs.frequent()) {
+        _ if objects.is_empty() => String::new(),
+        verbs if verbs.is_empty() => format!("Work with {objects}"),
+        verbs => capitalised(&format!("{verbs} {objects}")),
     }
 }
 

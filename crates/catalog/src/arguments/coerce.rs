@@ -141,12 +141,11 @@ impl Coercion<'_> {
         for violation in wrong.iter().filter(is_unfit) {
             let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
             let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
-            let Some(place) = read.value.pointer(&violation.pointer) else { continue };
+            let pointer = &violation.pointer;
+            let Some(place) = read.value.pointer(pointer) else { continue };
             match self.reader.text_of(place).filter(|text| takes_only(text, place, violation)) {
-                Some(text) => {
-                    Edit::add(&violation.pointer, Some(text.into()), RepairKind::AsText, &mut edits)
-                }
-                None => self.collect_edits(&violation.pointer, place, is_member, &mut edits),
+                Some(text) => Edit::add(pointer, Some(text.into()), RepairKind::AsText, &mut edits),
+                None => self.collect_edits(pointer, place, is_member, &mut edits),
             }
         }
         if edits.is_empty() {

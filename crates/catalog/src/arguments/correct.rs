@@ -49,9 +49,7 @@ pub fn with_placeholders(
     pointers: &[String],
 ) -> Option<Corrected> {
     let mut draft = Corrected::draft(given);
-    for pointer in pointers {
-        draft.drop_at(pointer);
-    }
+    pointers.iter().for_each(|pointer| draft.drop_at(pointer));
     let corrected = draft.completed(tool, secrets, given)?;
     // A ready-made value may equal the given one, which is wrong.
     let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);

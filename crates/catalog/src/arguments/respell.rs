@@ -81,10 +81,8 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
     }
     let more = unknown.count();
     if more > 0 {
-        notes.push(format!(
-            "{more} more names are no arguments of `{}`; they are passed on as they are",
-            tool.op
-        ));
+        let op = &tool.op;
+        notes.push(format!("{more} more names are no arguments of `{op}`; they are passed on as they are"));
     }
     settled
 }

@@ -66,11 +66,7 @@ fn argument(line: &str) -> Option<(String, Described)> {
     let rest = rest.trim_start_matches(['`', '"', '*']);
     let (kind, rest) = kind(rest.trim_start())?;
     let rest = rest.trim_start_matches('*').trim_start();
-    let about = match rest
-        .strip_prefix(':')
-        .or_else(|| rest.strip_prefix("- "))
-        .or_else(|| rest.strip_prefix("\u{2013} "))
-    {
+    let about = match [":", "- ", "\u{2013} "].into_iter().find_map(|mark| rest.strip_prefix(mark)) {
         Some(about) => about.trim_start_matches('*').trim(),
         None if rest.is_empty() && !kind.is_empty() => "",
         None => return None,

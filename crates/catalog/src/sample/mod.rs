@@ -225,10 +225,8 @@ impl<'a> Sampler<'a> {
         let least = parts.limit("minProperties", f64::max).unwrap_or(0.0) as usize;
         let all = self.optional == Optional::All;
         let is_empty = match depth {
-            0 => {
-                required.is_empty() && self.about.effect == Effect::Write
-                    || self.about.needs_more(required.iter())
-            }
+            0 if required.is_empty() => self.about.effect == Effect::Write,
+            0 => self.about.needs_more(required.iter()),
             _ => required.is_empty(),
         };
         let is_body = is_empty && self.optional != Optional::None;

@@ -46,15 +46,11 @@ pub(super) enum CompileError {
 
 fn within_limits(schema: &Value, cost: ValidationCost) -> Result<(), CompileError> {
     let patterns = patterns(schema);
-    if patterns.len() > MAX_PATTERNS
-        || patterns.iter().map(|pattern| pattern.len()).sum::<usize>() > MAX_PATTERN_TEXT
-    {
+    let bytes: usize = patterns.iter().map(|pattern| pattern.len()).sum();
+    if patterns.len() > MAX_PATTERNS || bytes > MAX_PATTERN_TEXT {
         return Err(CompileError::Patterns);
     }
-    if !cost.is_affordable() {
-        return Err(CompileError::Costly);
-    }
-    Ok(())
+    cost.is_affordable().then_some(()).ok_or(CompileError::Costly)
 }
 
 pub(super) fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileError> {

@@ -40,14 +40,8 @@ impl SharedOpenings {
 
     /// The description without the openings that it shares with others.
     pub fn strip<'d>(&self, description: &'d str) -> &'d str {
-        let mut rest = description;
-        for _ in 0..MAX_OPENINGS {
-            match self.without_one(rest) {
-                Some(after) => rest = after,
-                None => break,
-            }
-        }
-        rest
+        let rests = std::iter::successors(Some(description), |rest| self.without_one(rest));
+        rests.take(MAX_OPENINGS + 1).last().unwrap_or(description)
     }
 
     fn without_one<'d>(&self, text: &'d str) -> Option<&'d str> {

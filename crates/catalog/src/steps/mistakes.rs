@@ -122,11 +122,9 @@ impl<'t> Check<'t> {
             if pointer.starts_with('/') {
                 self.argument(pointer, &at)
             } else {
-                self.report(
-                    format!("`{}` is no pointer to an argument", quoted(pointer)),
-                    &at,
-                    format!("write \"/{}\"", quoted(pointer)),
-                )
+                let shown = quoted(pointer);
+                let help = format!("write \"/{shown}\"");
+                self.report(format!("`{shown}` is no pointer to an argument"), &at, help)
             }
         }
     }

@@ -39,16 +39,14 @@ fn path_segments(tool: &Tool) -> Option<Vec<String>> {
     let Some(Backend::Http(backend)) = &tool.definition.backend else { return None };
     let path = backend.path.split(['?', '#']).next().unwrap_or_default();
     let fixed = path.split('/').filter(|segment| !segment.is_empty() && !segment.contains(['{', '@', ':']));
-    let segments: Vec<String> = fixed
-        .map(|segment| {
-            let mut words = words(segment);
-            if let Some(last) = words.last_mut() {
-                *last = singular(last);
-            }
-            words.join("_")
-        })
-        .filter(|segment| !segment.is_empty())
-        .collect();
+    let in_singular = |segment: &str| {
+        let mut words = words(segment);
+        if let Some(last) = words.last_mut() {
+            *last = singular(last);
+        }
+        words.join("_")
+    };
+    let segments: Vec<String> = fixed.map(in_singular).filter(|segment| !segment.is_empty()).collect();
     (!segments.is_empty()).then_some(segments)
 }
 

@@ -18,7 +18,7 @@ use toolcrib_definition::schema::walk::{
 };
 
 /// The repairs made, each with the JSON Pointer of its place.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Repairs {
     /// Keywords and values that were read differently, each with an explanation.
     pub(crate) words: Vec<(String, String)>,
@@ -40,9 +40,7 @@ pub(crate) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     };
     let mut value = schema.clone();
     repairing.schema(&mut value, &mut String::new());
-    let Repairs { words, lost, broken, remote } = &repairing.repairs;
-    let clean = words.is_empty() && lost.is_empty() && broken.is_empty() && remote.is_empty();
-    (!clean).then_some((value, repairing.repairs))
+    (repairing.repairs != Repairs::default()).then_some((value, repairing.repairs))
 }
 
 struct Repairing<'a> {
