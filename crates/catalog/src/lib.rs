@@ -1,10 +1,10 @@
-//! Raw tools in, one checked catalog out; immutable once built.
+//! Raw tools in, one checked catalog out; immutable once built. [`mod@open`] shows the steps.
 //!
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
-//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, programs that the operator does
-//!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
-//!    are derived ([`short`], [`policy`], [`names`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]).
+//! 2. Each tool is assembled by itself, in parallel ([`assemble`]): overlays are applied, programs that the operator does
+//!    not trust are removed ([`trust`]), arguments get the operator's values ([`set_arguments`]), text is cleaned, docstrings
+//!    are taken apart ([`docstring`]), missing fields are derived ([`short`], [`policy`], [`names`], [`sample`]), and its
+//!    schema is repaired and compiled once ([`schema`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
@@ -12,8 +12,9 @@
 //! 5. [`lint`] looks at tools and at pairs of them, once all findings are asked for; the configuration sets their
 //!    severities ([`findings`]).
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
-//! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`trust`]
-//!    the form of a tool for callers who may see but not call it.
+//! 7. A [`catalog`] finds tools by name ([`resolve`]). [`profile`] selects the tools of one kind of agent; [`tree`] is the
+//!    tree of their categories, with a [`purpose`] each, and [`redacted`] the form of a tool for callers who may see but not
+//!    call it.
 
 pub mod arguments;
 mod assemble;
