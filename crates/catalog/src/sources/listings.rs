@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Server, Source, ToolFilter, Workspace};
-use crate::repair::{Repairs, repair};
-use crate::schema::{is_compilable, pattern_work};
+use crate::schema::{Repairs, is_compilable, pattern_work, repair};
 use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Severity, from_json};
 use toolcrib_definition::schema::walk::each_with_pointer_mut;
 use toolcrib_definition::{clean_line, quoted};

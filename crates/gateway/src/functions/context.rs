@@ -156,7 +156,7 @@ fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Resu
     // A number never stands for a name, a query or a path.
     let is_name = |repaired: &[Repair]| repaired.iter().all(|repair| repair.repair != RepairKind::AsText);
     let coerced = match coerce_to_schema(definition, arguments.clone()) {
-        Ok((fit, repaired)) if is_name(&repaired) => Ok(fit),
+        Ok(fit) if is_name(&fit.repaired) => Ok(fit.value),
         Ok(_) => Err(definition.parameters.violations(&arguments)),
         Err(wrong) => Err(wrong),
     };

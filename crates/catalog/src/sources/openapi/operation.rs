@@ -12,8 +12,8 @@ use super::parameter::{Argument, Body, Merged, Parameter, json_media, merge};
 use super::paths::Found;
 use super::{Importer, Operation, paths};
 use crate::config::Category;
-use crate::names::bare;
-use crate::short::sentence_end;
+use crate::plain_text::sentence_end;
+use crate::title::bare;
 use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
 use toolcrib_definition::grammar::singular;
 use toolcrib_definition::{
