@@ -1,20 +1,25 @@
-//! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
+//! The connection to one server, kept by a task: a [`Session`] is opened when it is wanted, listed where the tools of the server
+//! are, and opened again after it has ended.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::connections::{Remembered, ServerState};
-use super::endpoint::{Endpoint, Problem};
-use super::requests::{CurrentClient, until_client};
+use super::client::{CurrentClient, until_client};
+use super::endpoint::Endpoint;
+use super::last_use::LastUse;
+use super::remembered_lists;
+use super::server_problem::Problem;
+use super::server_state::{ServerState, Status};
 use super::session::{InProgress, Session};
 use crate::credentials::{Credentials, SignInVersion};
 use toolcrib_catalog::config::Start;
 use toolcrib_catalog::sources::listings::Listing;
-use toolcrib_definition::guard::{MISTAKE, guarded, locked};
+use toolcrib_definition::guard::{MISTAKE, guarded};
 
 /// Longest pause that a call waits for.
 const AWAITED: Duration = Duration::from_secs(2);
@@ -99,7 +104,7 @@ impl Connection {
     pub(super) fn listed_at(&self) -> (Option<Instant>, Option<Instant>) {
         let state = self.state.borrow();
         let is_listed = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
-        let first = state.first_listed.or(state.listed_since).filter(|_| is_listed);
+        let first = if is_listed { state.first_listed.or(state.listed_since) } else { None };
         (first, state.listed_since)
     }
 
@@ -313,7 +318,7 @@ impl Connection {
     async fn list(&self, session: &Session) -> Result<Duration, Problem> {
         // Listens before listing, so that no change is missed in between.
         session.subscribe(self.endpoint.timeout.min(SOON)).await;
-        let listed = loop {
+        let (listing, fresh_for) = loop {
             let answers = session.answers.load(Relaxed);
             let listing = timeout(self.endpoint.timeout, session.list()).await;
             // Nobody waits for this.
@@ -337,9 +342,9 @@ impl Connection {
                 }
             }
         };
-        self.remember(&listed.listing);
-        self.publish(|_| listed.listing);
-        Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+        self.remember(&listing);
+        self.publish(|_| listing);
+        Ok(fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
@@ -377,11 +382,14 @@ impl Connection {
         let is_known = self
             .listing()
             .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(remembered) = self.surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let Some(folder) = self.surroundings.remembered.clone() else { return };
+        if is_known {
+            return;
+        }
         let endpoint = self.endpoint.clone();
         let listing = listing.clone();
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered.write(&endpoint, &listing) {
+            if let Err(error) = remembered_lists::write(&folder, &endpoint, &listing) {
                 tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
             }
         });
@@ -475,110 +483,13 @@ struct State {
     sign_in: Option<SignInVersion>,
 }
 
-/// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nobody has wanted it yet.
-    NotStarted,
-    /// It is being started.
-    Starting,
-    /// It answers.
-    Ready,
-    /// It is away, for this reason.
-    Failed(Problem),
-}
-
-/// Time without a call after which a caller counts as gone.
-const UNUSED: Duration = Duration::from_secs(600);
-
-/// The last use of a connection.
-pub(super) struct LastUse {
-    /// `None` after the connection has ended for want of use.
-    at: Mutex<Option<Instant>>,
-    /// The time without use after which it ends; `None` where it stays, since servers may keep state for the session of a
-    /// client.
-    patience: Option<Duration>,
-}
-
-impl LastUse {
-    fn now(endpoint: &Endpoint) -> Self {
-        let patience = endpoint.is_of_caller_alone().then_some(UNUSED);
-        Self { at: Mutex::new(Some(Instant::now())), patience }
-    }
-
-    /// Notes a use, unless the connection has ended for want of it.
-    pub(super) fn is_kept(&self) -> bool {
-        let mut at = locked(&self.at);
-        *at = at.map(|_| Instant::now());
-        at.is_some()
-    }
-
-    /// Whether the connection has ended for want of use.
-    pub(super) fn has_ended(&self) -> bool {
-        locked(&self.at).is_none()
-    }
-
-    /// Waits until there was no use for long, and ends it.
-    async fn until_unused(&self, is_busy: impl Fn() -> bool) {
-        let Some(patience) = self.patience else { return std::future::pending().await };
-        let mut due = Instant::now() + patience;
-        loop {
-            sleep_until(due).await;
-            let mut at = locked(&self.at);
-            let now = Instant::now();
-            due = match *at {
-                Some(last) if last + patience > now => last + patience,
-                _ if is_busy() => now + patience,
-                _ => {
-                    *at = None;
-                    return;
-                }
-            };
-        }
-    }
-}
-
 /// The surroundings of a connection.
 pub(super) struct Surroundings {
     pub(super) credentials: Arc<Credentials>,
     /// Called when the list of the server changes, or when it goes away or comes back.
     pub(super) changed: Box<dyn Fn() + Send + Sync>,
-    pub(super) remembered: Option<Remembered>,
+    /// The folder of remembered lists.
+    pub(super) remembered: Option<PathBuf>,
     /// The client of the connection, once it is known, where it has one for itself.
     pub(super) client: CurrentClient,
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-    use futures_util::FutureExt;
-
-    use super::super::endpoint::EndpointUser;
-    use super::*;
-    use crate::credentials::{CallerToken, SecretToken};
-    use toolcrib_catalog::config::Server;
-
-    fn last_use(token: Option<&str>) -> LastUse {
-        let caller = |token| CallerToken { name: "amy".into(), token: Some(SecretToken::new(token)) };
-        let user = EndpointUser { token: token.map(caller), ..EndpointUser::default() };
-        let endpoint = Endpoint::new("hosted", &Server::default(), Path::new("."));
-        let last_use = LastUse::now(&endpoint.for_call(user, &Default::default()).unwrap());
-        LastUse { patience: last_use.patience.map(|_| Duration::ZERO), ..last_use }
-    }
-
-    #[test]
-    fn the_connection_of_a_caller_ends_when_its_calls_have_ended_and_the_caller_is_gone() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let of_caller = last_use(Some("token-of-amy"));
-            let asked = AtomicUsize::new(0);
-            assert!(of_caller.is_kept());
-            of_caller.until_unused(|| asked.fetch_add(1, Relaxed) < 3).await;
-            assert_eq!(asked.into_inner(), 4);
-            assert!(of_caller.has_ended() && !of_caller.is_kept());
-            assert_eq!(last_use(None).until_unused(|| false).now_or_never(), None, "all callers share it");
-        });
-    }
 }

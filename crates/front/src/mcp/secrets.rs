@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::Environment;
 use crate::credentials::SecretToken;
 use crate::long_work::apart;
+use toolcrib_catalog::config::Environment;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::{Echo, REDACTED, SecretPolicy};
@@ -169,9 +169,7 @@ impl FilledSecrets {
         environment: &Environment,
         caller: Option<&HeaderMap>,
     ) -> Result<String, Missing> {
-        let Some(placeholder) = PLACEHOLDER.as_ref().filter(|_| value.contains("${")) else {
-            return Ok(value.to_string());
-        };
+        let Some(placeholder) = PLACEHOLDER.as_ref() else { return Ok(value.to_string()) };
         let mut missing = None;
         let filled = placeholder.replace_all(value, |found: &Captures<'_>| {
             let header = found.get(1);
