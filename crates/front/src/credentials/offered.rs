@@ -1,7 +1,6 @@
 //! Sign-ins in progress that a client has offered to its person. They go on while calls wait or give up.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, watch};
@@ -9,7 +8,7 @@ use tokio::sync::{Mutex, watch};
 use super::sign_in_file::Place;
 
 /// The sign-ins in progress, one for each server.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Offered(pub(super) Mutex<HashMap<Place, OfferedSignIn>>);
 
 /// A sign-in in progress.
@@ -18,12 +17,6 @@ pub struct OfferedSignIn {
     pub(super) address: Arc<str>,
     /// Whether the person has signed in, once it is known.
     pub(super) outcome: watch::Receiver<Option<bool>>,
-}
-
-impl fmt::Debug for OfferedSignIn {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("OfferedSignIn")
-    }
 }
 
 impl OfferedSignIn {

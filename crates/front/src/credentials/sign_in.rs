@@ -12,7 +12,7 @@ use super::authorization_server::Authorization;
 use super::identity::acts_as;
 use super::offered::OfferedSignIn;
 use super::reasons::{OWN_TOKEN, SignInError, WRONG_CLIENT, is_unknown_client, reason};
-use super::redirect_listener::{Arrival, RedirectListener, outcome};
+use super::redirect_listener::{RedirectListener, outcome};
 use super::sign_in_file::{Place, SignIn, Tokens, all};
 use super::token::NO_TOKEN;
 use super::tokens::Credentials;
@@ -78,14 +78,8 @@ impl Credentials {
             client_id: client.client_id,
             redirect_uri: callback.address.clone(),
             scopes,
-            wanted: Vec::new(),
-            received_at: 0,
-            expires_in: None,
-            tokens: Some(Tokens {
-                access: String::new(),
-                refresh: None,
-                client_secret: client.client_secret,
-            }),
+            tokens: Some(Tokens { client_secret: client.client_secret, ..Tokens::default() }),
+            ..SignIn::default()
         };
         Ok(PendingSignIn { authorization, callback, address, state, begun, place })
     }
@@ -110,12 +104,18 @@ impl Credentials {
         if let Some(known) = offered.get(&place).filter(|known| known.outcome.borrow().is_none()) {
             return Ok(known.clone());
         }
-        let pending = self.begin_sign_in(server).await?;
+        let mut pending = self.begin_sign_in(server).await?;
         let (sender, outcome) = watch::channel(None);
         let new = OfferedSignIn { address: pending.address().into(), outcome };
         tokio::spawn(async move {
-            let ended = timeout(PATIENCE, pending.finish()).await;
-            sender.send_replace(Some(matches!(ended, Ok(Ok(_)))));
+            let finished = async {
+                loop {
+                    if let Some(ended) = pending.next().await {
+                        return ended.is_ok();
+                    }
+                }
+            };
+            sender.send_replace(Some(timeout(PATIENCE, finished).await.unwrap_or_default()));
         });
         offered.insert(place, new.clone());
         Ok(new)
@@ -138,15 +138,6 @@ impl PendingSignIn {
         &self.address
     }
 
-    /// Waits for the browser to come back, and ends the sign-in.
-    async fn finish(mut self) -> Result<SignIn, SignInError> {
-        loop {
-            if let Some(ended) = self.next().await {
-                return ended;
-            }
-        }
-    }
-
     /// Ends the sign-in with the address that a browser on another machine came back to; `None` where it is of no sign-in
     /// or of another one.
     pub async fn finish_with(&self, pasted: &str) -> Option<Result<SignIn, SignInError>> {
@@ -161,10 +152,6 @@ impl PendingSignIn {
     /// The next browser that comes back; the outcome where it belongs to this sign-in.
     pub async fn next(&mut self) -> Option<Result<SignIn, SignInError>> {
         let arrival = self.callback.arrivals.recv().await?;
-        self.answer(arrival).await
-    }
-
-    async fn answer(&self, arrival: Arrival) -> Option<Result<SignIn, SignInError>> {
         let Some(ended) = self.finish_with(&format!("?{}", arrival.query)).await else {
             let text = "This address belongs to no sign-in that waits here.";
             arrival.show(StatusCode::BAD_REQUEST, "Not this sign-in", text).await;

@@ -22,7 +22,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 const REFRESH_BEFORE: u64 = 60;
 
 /// A sign-in to one server.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
     /// The name of the server in the configuration.
     pub server: String,
@@ -48,7 +48,7 @@ pub struct SignIn {
 }
 
 /// The secrets of a sign-in.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tokens {
     pub(super) access: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use super::token::{CallerToken, SecretToken};
 use toolcrib_catalog::config::{ActsAs, Environment, Server};
 
 /// The tokens of a program for servers, shared by everything that calls them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Credentials {
     pub(super) environment: Environment,
     pub(super) person: Person,

@@ -31,10 +31,8 @@ impl Changes {
         if wanted == SubscriptionFilter::default() {
             return Ok(None);
         }
-        let announcements = match session.announcements.upgrade() {
-            Some(sender) => sender.subscribe(),
-            None => broadcast::channel(1).1,
-        };
+        let sender = session.announcements.upgrade().unwrap_or_else(|| broadcast::channel(1).0);
+        let announcements = sender.subscribe();
         let mut subscription = None;
         if session.is_newer() {
             subscription = Some(session.peer.listen(wanted.clone()).await?);
@@ -79,12 +77,11 @@ impl Changes {
 
     /// The changes that may have happened before these were followed.
     pub fn missed(&self) -> Vec<ServerNotification> {
-        let mut missed = vec![
+        let all = [
             ServerNotification::ResourceListChangedNotification(Default::default()),
             ServerNotification::PromptListChangedNotification(Default::default()),
         ];
-        missed.retain(|change| self.is_wanted(change));
-        missed
+        all.into_iter().filter(|change| self.is_wanted(change)).collect()
     }
 }
 
@@ -98,14 +95,13 @@ impl Drop for Changes {
             let mut subscribers = locked(&self.session.subscribers);
             let Some(count) = subscribers.get_mut(uri) else { continue };
             *count -= 1;
-            if *count > 0 {
-                continue;
+            if *count == 0 {
+                subscribers.remove(uri);
+                let Ok(runtime) = Handle::try_current() else { continue };
+                let peer = self.session.peer.clone();
+                let params = UnsubscribeRequestParams::new(uri);
+                runtime.spawn(async move { peer.unsubscribe(params).await });
             }
-            subscribers.remove(uri);
-            let Ok(runtime) = Handle::try_current() else { continue };
-            let peer = self.session.peer.clone();
-            let params = UnsubscribeRequestParams::new(uri);
-            runtime.spawn(async move { peer.unsubscribe(params).await });
         }
     }
 }

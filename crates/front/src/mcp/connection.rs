@@ -1,9 +1,10 @@
 //! The connection to one server, kept by a task: a [`Session`] is opened when it is wanted, listed where the tools of the server
 //! are, and opened again after it has ended.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -19,7 +20,7 @@ use super::session::{InProgress, Session};
 use crate::credentials::{Credentials, SignInVersion};
 use toolcrib_catalog::config::Start;
 use toolcrib_catalog::sources::listings::Listing;
-use toolcrib_definition::guard::{MISTAKE, guarded};
+use toolcrib_definition::guard::{MISTAKE, guarded, locked};
 
 /// Longest pause that a call waits for.
 const AWAITED: Duration = Duration::from_secs(2);
@@ -32,6 +33,9 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
+/// The function that is called when a list changes, once there is one.
+pub(super) type Listener = Arc<Mutex<Option<Arc<dyn Fn() + Send + Sync>>>>;
+
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
@@ -43,17 +47,29 @@ pub(super) struct Connection {
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
     pub(super) last_use: LastUse,
-    surroundings: Surroundings,
+    credentials: Arc<Credentials>,
+    /// The folder of remembered lists.
+    remembered: Option<PathBuf>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    client: CurrentClient,
+    /// Called when the list of the server changes, or when it goes away or comes back.
+    listener: Listener,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
 
 impl Connection {
     /// A connection that is not open, with the list that is remembered.
-    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, surroundings: Surroundings) -> Self {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        credentials: Arc<Credentials>,
+        remembered: Option<PathBuf>,
+        client: CurrentClient,
+        listener: Listener,
+    ) -> Self {
         let state = State {
             session: None,
-            listing,
+            listing: remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint)),
             status: Status::NotStarted,
             since: Instant::now(),
             ends: 0,
@@ -70,7 +86,10 @@ impl Connection {
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
             last_use: LastUse::now(&endpoint),
-            surroundings,
+            credentials,
+            remembered,
+            client,
+            listener,
             dropped: watch::Sender::new(None),
             endpoint,
         }
@@ -93,11 +112,6 @@ impl Connection {
         let state = self.state.borrow();
         let is_known = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
         state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
-    }
-
-    /// The time for which the list has been wanted.
-    pub(super) fn listed_for(&self) -> Duration {
-        self.state.borrow().listed_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// The time at which its tools were first listed, and the time from which on they are wanted.
@@ -126,10 +140,6 @@ impl Connection {
             last_problem: state.last_problem.clone(),
             endpoint: self.endpoint.clone(),
         }
-    }
-
-    pub(super) fn status(&self) -> Status {
-        self.state.borrow().status.clone()
     }
 
     /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
@@ -179,7 +189,7 @@ impl Connection {
     /// The sign-in of the operator to the server, as it is now.
     fn sign_in(&self) -> Option<SignInVersion> {
         let Endpoint { name, server, .. } = &self.endpoint;
-        self.surroundings.credentials.sign_in_version((name, server))
+        self.credentials.sign_in_version((name, server))
     }
 
     /// Whether the server is away for want of a sign-in, and the operator has signed in since.
@@ -230,15 +240,20 @@ impl Connection {
     }
 
     async fn open_again_and_again(&self) {
-        let mut backoff = Backoff::default();
+        // No pause after the first end, then longer ones, until a connection was stable.
+        let mut backoff = Duration::ZERO;
         let mut pause = Duration::ZERO;
         loop {
             self.until_wanted(pause).await;
             let start = Instant::now();
             self.set_status(Status::Starting);
-            let problem = guarded(self.visit()).await.unwrap_or_else(|_| MISTAKE.into());
+            let Err(problem) = guarded(self.visit()).await.unwrap_or_else(|_| Err(MISTAKE.into()));
             let was_open = self.state.borrow().session.is_some();
-            pause = backoff.pause(was_open, start.elapsed());
+            if was_open && start.elapsed() > A_WHILE {
+                backoff = Duration::ZERO;
+            }
+            pause = if was_open { backoff } else { backoff.max(SOON) };
+            backoff = (pause * 2).clamp(SOON, AT_LAST);
             let session = self.fail(problem.clone(), pause);
             self.publish(|last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
@@ -254,15 +269,8 @@ impl Connection {
         loop {
             let is_awaited = self.waiting.load(Relaxed) > 0;
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
-            let due = async {
-                if is_awaited || self.starts_by_itself() {
-                    sleep_until(start).await
-                } else {
-                    std::future::pending().await
-                }
-            };
             tokio::select! {
-                () = due => return,
+                () = sleep_until(start), if is_awaited || self.starts_by_itself() => return,
                 () = self.at_once.notified() => return,
                 () = self.until_new_sign_in() => return,
                 () = self.wanted.notified() => {}
@@ -271,24 +279,20 @@ impl Connection {
     }
 
     /// One session, from beginning to end; returns the reason for the end.
-    async fn visit(&self) -> Problem {
-        let Surroundings { credentials, client, .. } = &self.surroundings;
+    async fn visit(&self) -> Result<Infallible, Problem> {
+        let client = &self.client;
         loop {
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
-            let opening = Session::open(&self.endpoint, credentials, client, is_older);
+            let opening = Session::open(&self.endpoint, &self.credentials, client, is_older);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
             };
-            let session = match opened {
-                Ok(Ok(session)) => Arc::new(session),
-                Ok(Err(problem)) => return problem,
-                Err(_) => return self.endpoint.too_slow().into(),
-            };
+            let session = Arc::new(opened.map_err(|_| self.endpoint.too_slow())??);
             self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
             tokio::select! {
-                problem = self.stay(&session) => return problem,
+                ended = self.stay(&session) => return ended,
                 () = until_client(client, |client| !session.suits(client)) => {}
                 () = session.until_replaced() => {}
             }
@@ -298,19 +302,11 @@ impl Connection {
     }
 
     /// Keeps a session; returns the reason for its end.
-    async fn stay(&self, session: &Session) -> Problem {
+    async fn stay(&self, session: &Session) -> Result<Infallible, Problem> {
         loop {
-            let mut interval = None;
-            if self.is_listed() {
-                interval = match self.list(session).await {
-                    Ok(interval) => Some(interval),
-                    Err(problem) => return problem,
-                }
-            }
+            let interval = if self.is_listed() { Some(self.list(session).await?) } else { None };
             self.set_status(Status::Ready);
-            if let Err(problem) = self.until_changed(session, interval).await {
-                return problem;
-            }
+            self.until_changed(session, interval).await?;
         }
     }
 
@@ -349,12 +345,6 @@ impl Connection {
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
     async fn until_changed(&self, session: &Session, interval: Option<Duration>) -> Result<(), Problem> {
-        let due = async {
-            match interval {
-                Some(interval) => sleep(interval).await,
-                None => std::future::pending().await,
-            }
-        };
         let closed = async {
             while !session.is_closed() {
                 tokio::select! {
@@ -365,7 +355,7 @@ impl Connection {
         };
         tokio::select! {
             () = session.changed() => {}
-            () = due => {}
+            () = sleep(interval.unwrap_or_default()), if interval.is_some() => {}
             () = closed => {}
         }
         if session.is_closed() {
@@ -382,17 +372,17 @@ impl Connection {
         let is_known = self
             .listing()
             .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(folder) = self.surroundings.remembered.clone() else { return };
-        if is_known {
-            return;
+        if let Some(folder) = self.remembered.clone()
+            && !is_known
+        {
+            let endpoint = self.endpoint.clone();
+            let listing = listing.clone();
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = remembered_lists::write(&folder, &endpoint, &listing) {
+                    tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+                }
+            });
         }
-        let endpoint = self.endpoint.clone();
-        let listing = listing.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered_lists::write(&folder, &endpoint, &listing) {
-                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
-            }
-        });
     }
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
@@ -432,8 +422,9 @@ impl Connection {
             state.listing = listing;
             is_new
         });
-        if is_new {
-            (self.surroundings.changed)();
+        let listener = locked(&self.listener).clone();
+        if is_new && let Some(listener) = listener {
+            listener();
         }
     }
 }
@@ -443,24 +434,6 @@ impl Connection {
 const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_secs(10);
-
-/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
-#[derive(Default)]
-struct Backoff {
-    next: Duration,
-}
-
-impl Backoff {
-    /// The pause after a connection that lasted so long.
-    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
-        if was_open && lasted > A_WHILE {
-            self.next = Duration::ZERO;
-        }
-        let pause = if was_open { self.next } else { self.next.max(SOON) };
-        self.next = (pause * 2).clamp(SOON, AT_LAST);
-        pause
-    }
-}
 
 /// The state of a connection.
 struct State {
@@ -481,15 +454,4 @@ struct State {
     first_listed: Option<Instant>,
     /// The sign-in of the operator when the connection ended last.
     sign_in: Option<SignInVersion>,
-}
-
-/// The surroundings of a connection.
-pub(super) struct Surroundings {
-    pub(super) credentials: Arc<Credentials>,
-    /// Called when the list of the server changes, or when it goes away or comes back.
-    pub(super) changed: Box<dyn Fn() + Send + Sync>,
-    /// The folder of remembered lists.
-    pub(super) remembered: Option<PathBuf>,
-    /// The client of the connection, once it is known, where it has one for itself.
-    pub(super) client: CurrentClient,
 }

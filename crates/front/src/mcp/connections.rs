@@ -11,10 +11,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::client::ClientSession;
-use super::connection::{Connection, Surroundings};
+use super::connection::{Connection, Listener};
 use super::endpoint::Endpoint;
 use super::live_servers::endpoints;
-use super::remembered_lists;
 use super::runtime::{ENDING, runtime};
 use super::server_problem::Problem;
 use super::server_state::{ServerState, Status};
@@ -35,6 +34,7 @@ const NOTHING_LISTED: Duration = Duration::from_secs(30);
 const BESIDE_OWN_TOOLS: Duration = Duration::from_secs(2);
 
 /// The connections of a program to MCP servers, shared by everything that lists their tools or calls them.
+#[derive(Default)]
 pub struct Connections {
     credentials: Arc<Credentials>,
     /// Runs the connections: the runtime of the program, or one of their own.
@@ -47,12 +47,10 @@ pub struct Connections {
     /// The folder of remembered lists.
     remembered: Option<PathBuf>,
     /// Called when a list changes.
-    listener: Arc<Mutex<Option<Listener>>>,
+    listener: Listener,
     /// The only client of the process, once it is known.
     client: watch::Sender<Option<Arc<ClientSession>>>,
 }
-
-type Listener = Arc<dyn Fn() + Send + Sync>;
 
 impl std::fmt::Debug for Connections {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -63,16 +61,7 @@ impl std::fmt::Debug for Connections {
 impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
-        Self {
-            credentials: Arc::new(Credentials::new(environment)),
-            handle: None,
-            own: Mutex::default(),
-            connections: Mutex::default(),
-            tasks: Mutex::default(),
-            remembered: None,
-            listener: Arc::default(),
-            client: watch::Sender::new(None),
-        }
+        Self::default().with_credentials(Arc::new(Credentials::new(environment)))
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -142,7 +131,7 @@ impl Connections {
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
             let wait = found.endpoint.server.wait().unwrap_or(patience).min(patience);
-            found.listing().is_some() || found.listed_for() >= wait
+            found.listing().is_some() || found.listed_at().1.is_none_or(|since| since.elapsed() >= wait)
         };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
             std::thread::sleep(Duration::from_millis(5));
@@ -152,14 +141,13 @@ impl Connections {
         let has_own_tools = workspace.config.sources.iter().any(|source| source.mcp.is_none());
         let longest = if has_own_tools { BESIDE_OWN_TOOLS } else { NOTHING_LISTED };
         for (index, found) in found {
-            let listing = match &found {
-                Ok(found) => found.listing(),
-                Err(problem) => Some(Listing::problem(problem.to_string())),
+            let listing = match found {
+                Ok(found) => found.listing().unwrap_or_else(|| {
+                    wait_for(&found, &mut listings.awaited, last_listed, longest);
+                    Listing::problem("it has not answered yet")
+                }),
+                Err(problem) => Listing::problem(problem.to_string()),
             };
-            if let (None, Ok(found)) = (&listing, &found) {
-                listings.awaited = awaited(listings.awaited, found, last_listed, longest);
-            }
-            let listing = listing.unwrap_or_else(|| Listing::problem("it has not answered yet"));
             listings.by_source.insert(index, listing);
         }
         listings
@@ -169,7 +157,7 @@ impl Connections {
     pub fn problem(&self, server: &str) -> Option<Problem> {
         let connections = locked(&self.connections);
         let mut listed = connections.iter().filter(|connection| connection.is_listed());
-        match listed.find(|connection| connection.endpoint.name == server)?.status() {
+        match listed.find(|connection| connection.endpoint.name == server)?.server_state().status {
             Status::Failed(problem) => Some(problem),
             _ => None,
         }
@@ -218,9 +206,14 @@ impl Connections {
         if is_private {
             make_room(&mut connections);
         }
-        let folder = if is_private { None } else { self.remembered.as_ref() };
-        let listing = folder.and_then(|folder| remembered_lists::read(folder, endpoint));
-        let connection = Arc::new(Connection::new(endpoint.clone(), listing, self.surroundings(endpoint)));
+        let folder = if is_private { None } else { self.remembered.clone() };
+        let client = match &endpoint.user.client {
+            Some(client) => watch::channel(Some(Arc::clone(client))).1,
+            None => self.client.subscribe(),
+        };
+        let credentials = Arc::clone(&self.credentials);
+        let listener = Arc::clone(&self.listener);
+        let connection = Arc::new(Connection::new(endpoint.clone(), credentials, folder, client, listener));
         connections.push(Arc::clone(&connection));
         let mut tasks = locked(&self.tasks);
         tasks.retain(|task| !task.is_finished());
@@ -228,35 +221,16 @@ impl Connections {
         Ok(connection)
     }
 
-    fn surroundings(&self, endpoint: &Endpoint) -> Surroundings {
-        let listener = Arc::clone(&self.listener);
-        let changed = move || {
-            let listener = locked(&listener).clone();
-            if let Some(listener) = listener {
-                listener();
-            }
-        };
-        let client = match &endpoint.user.client {
-            Some(client) => watch::channel(Some(Arc::clone(client))).1,
-            None => self.client.subscribe(),
-        };
-        Surroundings {
-            credentials: Arc::clone(&self.credentials),
-            changed: Box::new(changed),
-            remembered: self.remembered.clone(),
-            client,
-        }
-    }
-
     fn runtime(&self) -> Result<Handle, Problem> {
         if let Some(handle) = &self.handle {
             return Ok(handle.clone());
         }
         let mut own = locked(&self.own);
-        if own.is_none() {
-            *own = Some(runtime()?);
-        }
-        own.as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(|| "there is no runtime".into())
+        let own = match &mut *own {
+            Some(own) => own,
+            none => none.insert(runtime()?),
+        };
+        Ok(own.handle().clone())
     }
 }
 
@@ -283,16 +257,16 @@ fn make_room(connections: &mut Vec<Arc<Connection>>) {
     private.take(excess).for_each(|connection| connection.drop_within(Duration::MAX));
 }
 
-/// The servers that are waited for, with one more. A server is waited for as long as nothing is listed, and then for the
+/// Adds a server to those that are waited for. A server is waited for as long as nothing is listed, and then for the
 /// configured time after the last other server has listed its tools: one that hangs must not delay the others. On a slow
 /// machine all of them take long, so that the wait is by default as long as the others took.
-fn awaited(
-    others: Option<Awaited>,
+fn wait_for(
     connection: &Connection,
+    awaited: &mut Option<Awaited>,
     last_listed: Option<tokio::time::Instant>,
     longest: Duration,
-) -> Option<Awaited> {
-    let (_, Some(since)) = connection.listed_at() else { return others };
+) {
+    let (_, Some(since)) = connection.listed_at() else { return };
     let configured = connection.endpoint.server.wait();
     let until = match last_listed {
         Some(last) => {
@@ -303,13 +277,11 @@ fn awaited(
         None => since + configured.unwrap_or_default().max(longest),
     };
     let until = until.into_std();
-    if until <= Instant::now() {
-        return others;
+    if until > Instant::now() {
+        let awaited = awaited.get_or_insert(Awaited { servers: Vec::new(), until });
+        awaited.servers.push(connection.endpoint.name.clone());
+        awaited.until = awaited.until.max(until);
     }
-    let mut awaited = others.unwrap_or(Awaited { servers: Vec::new(), until });
-    awaited.servers.push(connection.endpoint.name.clone());
-    awaited.until = awaited.until.max(until);
-    Some(awaited)
 }
 
 fn is_configured(server: &Server, config: &Config) -> bool {

@@ -13,7 +13,7 @@ use super::live_servers::{endpoints, name};
 use super::remembered_lists;
 use super::runtime::{ENDING, runtime};
 use super::server_problem::Problem;
-use super::session::{Session, SessionFacts};
+use super::session::Session;
 use crate::credentials::Credentials;
 use toolcrib_catalog::config::Workspace;
 use toolcrib_catalog::sources::{Listing, Listings};
@@ -24,22 +24,14 @@ pub struct Examined {
     /// The name of the server, for people.
     pub name: String,
     /// Position of its source in the configuration.
-    pub source: usize,
+    source: usize,
+    endpoint: Endpoint,
     /// The way to the server: `stdio` or `http`.
     pub transport: &'static str,
-    /// Number of its tools, and facts about it; or the reason why it does not list them.
-    pub outcome: Result<Answered, Problem>,
+    /// The list of its tools, or the reason why it does not list them.
+    pub outcome: Result<Listing, Problem>,
     /// The time of starting, connecting and listing.
     pub took: Duration,
-}
-
-/// The answer of a server.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    /// Number of its tools.
-    pub tools: usize,
-    /// The version of the protocol, its own name and its version.
-    pub facts: SessionFacts,
 }
 
 /// Lists all servers of a workspace at the same time, and disconnects. `waiting` gets the names of those that have
@@ -53,18 +45,17 @@ pub fn list_all(
 ) -> Listings {
     let (examined, mut listings) = examine(workspace, credentials, waiting);
     let Some(folder) = remembered else { return listings };
-    for asked in &examined {
-        let endpoint = endpoints(workspace).find(|(index, _)| *index == asked.source);
-        let (Some((_, endpoint)), Some(listing)) = (endpoint, listings.by_source.get_mut(&asked.source))
-        else {
-            continue;
-        };
-        let wants_sign_in = asked.outcome.as_ref().is_err_and(|why| why.sign_in.is_some());
-        if asked.outcome.is_ok() {
+    for Examined { source, endpoint, outcome, .. } in &examined {
+        match outcome {
             // A list that cannot be kept is of use now.
-            let _ = remembered_lists::write(&folder, &endpoint, listing);
-        } else if wants_sign_in && let Some(known) = remembered_lists::read(&folder, &endpoint) {
-            *listing = Listing { problem: listing.problem.take(), ..known };
+            Ok(listing) => _ = remembered_lists::write(&folder, endpoint, listing),
+            Err(Problem { sign_in: Some(_), .. }) => {
+                if let Some(known) = remembered_lists::read(&folder, endpoint) {
+                    let listing = listings.by_source.entry(*source).or_default();
+                    *listing = Listing { problem: listing.problem.take(), ..known };
+                }
+            }
+            Err(_) => {}
         }
     }
     listings
@@ -76,63 +67,45 @@ pub fn examine(
     credentials: &Arc<Credentials>,
     waiting: &dyn Fn(&[String]),
 ) -> (Vec<Examined>, Listings) {
-    let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
-    let mut listings = Listings::default();
-    if servers.is_empty() {
-        return (Vec::new(), listings);
-    }
-    let answers = match runtime() {
-        Ok(runtime) => {
-            let answers = runtime.block_on(ask_all(workspace, servers, credentials, waiting));
-            runtime.shutdown_timeout(ENDING);
-            answers
-        }
-        Err(problem) => {
-            let failed = |(source, endpoint)| ServerAnswer {
-                source,
-                endpoint,
-                outcome: Err(problem.clone()),
-                took: Duration::ZERO,
-            };
-            servers.into_iter().map(failed).collect()
-        }
-    };
-    let examined = answers.into_iter().map(|ServerAnswer { source, endpoint, outcome, took }| {
-        let (outcome, listing) = match outcome {
-            Ok((facts, listing)) => (Ok(Answered { tools: listing.count, facts }), listing),
-            Err(problem) => (Err(problem.clone()), Listing::problem(problem.to_string())),
-        };
-        listings.by_source.insert(source, listing);
+    let servers = endpoints(workspace).map(|(source, endpoint)| {
         let name = name(workspace, source, &endpoint.server);
-        Examined { name, source, transport: endpoint.transport(), outcome, took }
+        let transport = endpoint.transport();
+        let outcome = Err("it was not asked".into());
+        Examined { name, source, endpoint, transport, outcome, took: Duration::ZERO }
     });
-    (examined.collect(), listings)
-}
-
-/// The answer of a server to the question for its list.
-struct ServerAnswer {
-    source: usize,
-    endpoint: Endpoint,
-    outcome: Result<(SessionFacts, Listing), Problem>,
-    took: Duration,
+    let mut servers: Vec<Examined> = servers.collect();
+    if !servers.is_empty() {
+        match runtime() {
+            Ok(runtime) => {
+                servers = runtime.block_on(ask_all(servers, credentials, waiting));
+                runtime.shutdown_timeout(ENDING);
+            }
+            Err(problem) => servers.iter_mut().for_each(|server| server.outcome = Err(problem.clone())),
+        }
+    }
+    let listing = |server: &Examined| {
+        let listing = server.outcome.clone();
+        (server.source, listing.unwrap_or_else(|problem| Listing::problem(problem.to_string())))
+    };
+    let by_source = servers.iter().map(listing).collect();
+    (servers, Listings { by_source, ..Listings::default() })
 }
 
 /// Asks all servers at the same time.
 async fn ask_all(
-    workspace: &Workspace,
-    servers: Vec<(usize, Endpoint)>,
+    servers: Vec<Examined>,
     credentials: &Arc<Credentials>,
     waiting: &dyn Fn(&[String]),
-) -> Vec<ServerAnswer> {
+) -> Vec<Examined> {
     let mut asked = JoinSet::new();
     let mut names = BTreeMap::new();
-    for (source, endpoint) in servers {
-        names.insert(source, name(workspace, source, &endpoint.server));
+    for server in servers {
+        names.insert(server.source, server.name.clone());
         let credentials = Arc::clone(credentials);
         asked.spawn(async move {
             let start = Instant::now();
-            let outcome = list_once(&endpoint, &credentials).await;
-            ServerAnswer { source, endpoint, outcome, took: start.elapsed() }
+            let outcome = list_once(&server.endpoint, &credentials).await;
+            Examined { outcome, took: start.elapsed(), ..server }
         });
     }
     let mut answers = Vec::new();
@@ -152,16 +125,12 @@ async fn ask_all(
     answers
 }
 
-async fn list_once(
-    endpoint: &Endpoint,
-    credentials: &Arc<Credentials>,
-) -> Result<(SessionFacts, Listing), Problem> {
+async fn list_once(endpoint: &Endpoint, credentials: &Arc<Credentials>) -> Result<Listing, Problem> {
     let asked = async {
         let session = Session::open(endpoint, credentials, &watch::channel(None).1, false).await?;
         let listed = session.list().await;
-        let facts = session.facts();
         session.close().await;
-        Ok((facts, listed?.0))
+        Ok(listed?.0)
     };
     tokio::time::timeout(endpoint.timeout, asked).await.unwrap_or_else(|_| Err(endpoint.too_slow().into()))
 }

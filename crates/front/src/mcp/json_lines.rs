@@ -1,7 +1,7 @@
 //! Lines of JSON on their way to the SDK, which keeps one of two equal keys and passes over a line that it cannot read, without
 //! a word.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -60,8 +60,7 @@ pub struct LineCheck<R, F> {
     /// The search for the id of a line that is too long, and the length of the line so far.
     too_long: Option<(IdScanner, usize)>,
     /// Bytes that were checked, and how many of them were handed on.
-    ready: Vec<u8>,
-    handed: usize,
+    ready: Cursor<Vec<u8>>,
     has_ended: bool,
 }
 
@@ -69,7 +68,7 @@ impl<R, F: FnMut(Line) -> Option<Vec<u8>>> LineCheck<R, F> {
     /// Reads `from`, and hands on what `read` makes of each line.
     pub fn new(from: R, longest: usize, read: F) -> Self {
         let (line, ready) = Default::default();
-        Self { from, longest, read, line, too_long: None, ready, handed: 0, has_ended: false }
+        Self { from, longest, read, line, too_long: None, ready, has_ended: false }
     }
 
     fn take(&mut self, chunk: &[u8]) {
@@ -108,7 +107,7 @@ impl<R, F: FnMut(Line) -> Option<Vec<u8>>> LineCheck<R, F> {
 
     fn hand_on(&mut self, line: Line) {
         match (self.read)(line) {
-            Some(line) => self.ready.extend(line),
+            Some(line) => self.ready.get_mut().extend(line),
             None => self.has_ended = true,
         }
     }
@@ -118,10 +117,7 @@ impl Line {
     /// The line, unless the SDK would misread it or pass over it.
     pub fn checked(self) -> Result<Vec<u8>, BadLine> {
         match self {
-            Line::Whole(line) => match problem_of(&line) {
-                None => Ok(line),
-                Some(bad) => Err(bad),
-            },
+            Line::Whole(line) => problem_of(&line).map_or(Ok(line), Err),
             Line::TooLong(scanner) => Err(BadLine { id: scanner.id, problem: LineProblem::TooLong }),
             Line::Endless => Err(BadLine { id: None, problem: LineProblem::TooLong }),
         }
@@ -156,8 +152,8 @@ impl<R: AsyncRead + Unpin, F: FnMut(Line) -> Option<Vec<u8>> + Unpin> AsyncRead 
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        while this.handed == this.ready.len() && !this.has_ended {
-            (this.handed, this.ready) = Default::default();
+        while this.ready.position() == this.ready.get_ref().len() as u64 && !this.has_ended {
+            this.ready = Cursor::default();
             let mut chunk = [0; CHUNK];
             let mut read = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.from).poll_read(context, &mut read))?;
@@ -167,16 +163,12 @@ impl<R: AsyncRead + Unpin, F: FnMut(Line) -> Option<Vec<u8>> + Unpin> AsyncRead 
             } else {
                 this.take(read.filled())
             }
-            if this.ready.is_empty() && !this.has_ended {
+            if this.ready.get_ref().is_empty() && !this.has_ended {
                 // The reader of bad lines has a turn before more is read.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
-        let rest = this.ready.get(this.handed..).unwrap_or_default();
-        let count = rest.len().min(buffer.remaining());
-        buffer.put_slice(rest.get(..count).unwrap_or_default());
-        this.handed += count;
-        Poll::Ready(Ok(()))
+        Pin::new(&mut this.ready).poll_read(context, buffer)
     }
 }

@@ -56,14 +56,10 @@ impl Process {
         let mut child = with_its_children(command)
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
-        let stdout = child.stdout().take();
-        let stdin = child.stdin().take();
+        let stdout = child.stdout().take().ok_or("it has no stdin or stdout")?;
+        let stdin = child.stdin().take().ok_or("it has no stdin or stdout")?;
         let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
-        let process = Self { child, stderr };
-        match (stdout, stdin) {
-            (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
-            _ => Err("it has no stdin or stdout".into()),
-        }
+        Ok((Self { child, stderr }, stdout, stdin))
     }
 
     /// Waits a moment for it to end, and ends it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotificationParam, ClientRequest, ErrorData, GetExtensions, InputRequest, InputRequiredResult,
@@ -14,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
-use super::client::{Heard, RequestOrigin, RequestRoutes, ask, bound};
+use super::client::{Answers, Heard, RequestOrigin, RequestRoutes, ask, bound};
 use super::http::explain;
 use super::session::{InProgress, Session};
 use crate::telemetry;
@@ -44,9 +45,10 @@ impl Session {
         let _call = InProgress::start(&self.calls);
         let handle = self.peer.send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: &self.peer, routes: &self.routes, id: Some(handle.id.clone()) };
+        let cancelled = OptionFuture::from(origin.map(|origin| origin.cancelled()));
         let answer = tokio::select! {
             answer = handle.await_response() => answer,
-            () = cancelled(origin) => return Err(ServiceError::Cancelled { reason: None }),
+            Some(()) = cancelled => return Err(ServiceError::Cancelled { reason: None }),
             () = self.routes.silent(&heard, longest_silence) => {
                 return Err(ServiceError::Timeout { timeout: longest_silence });
             }
@@ -64,16 +66,16 @@ impl Session {
         origin: Option<&Arc<RequestOrigin>>,
         longest_silence: Duration,
     ) -> Result<ServerResult, ServiceError> {
-        let (mut responses, mut state) = origin.map(|origin| origin.input(&self.name)).unwrap_or_default();
+        let mut answers = origin.map(|origin| origin.input(&self.name)).unwrap_or_default();
         for _ in 0..MAX_ROUNDS {
-            let request = with_input(request.clone(), responses.take(), state.take());
+            let request = with_input(request.clone(), answers);
             let answer = self.request(request, origin, longest_silence).await?;
             let ServerResult::InputRequiredResult(mut question) = answer else { return Ok(answer) };
             let Some(origin) = origin.filter(|origin| origin.session().is_some()) else {
                 question.request_state = Some(bound(&self.name, question.request_state));
                 return Ok(ServerResult::InputRequiredResult(question));
             };
-            (responses, state) = answered(origin, question).await?;
+            answers = answered(origin, question).await?;
         }
         Err(ServiceError::McpError(ErrorData::internal_error("the server asks without an end", None)))
     }
@@ -105,11 +107,7 @@ impl Session {
 }
 
 /// The request with the client's answers.
-fn with_input(
-    mut request: ClientRequest,
-    responses: Option<InputResponses>,
-    state: Option<String>,
-) -> ClientRequest {
+fn with_input(mut request: ClientRequest, answers: Answers) -> ClientRequest {
     let (given, given_state) = match &mut request {
         ClientRequest::CallToolRequest(request) => {
             (&mut request.params.input_responses, &mut request.params.request_state)
@@ -122,15 +120,12 @@ fn with_input(
         }
         _ => return request,
     };
-    (*given, *given_state) = (responses, state);
+    (*given, *given_state) = answers;
     request
 }
 
 /// The answers of a client of the older protocol to the questions of a server on the newer one.
-async fn answered(
-    origin: &RequestOrigin,
-    question: InputRequiredResult,
-) -> Result<(Option<InputResponses>, Option<String>), ServiceError> {
+async fn answered(origin: &RequestOrigin, question: InputRequiredResult) -> Result<Answers, ServiceError> {
     let mut responses = InputResponses::new();
     for (name, request) in question.input_requests.into_iter().flatten() {
         let request = match request {
@@ -142,13 +137,6 @@ async fn answered(
         responses.insert(name, serde_json::to_value(ask(origin, request).await?).unwrap_or_default());
     }
     Ok((Some(responses), question.request_state))
-}
-
-async fn cancelled(origin: Option<&Arc<RequestOrigin>>) {
-    match origin {
-        Some(origin) => origin.cancelled().await,
-        None => std::future::pending().await,
-    }
 }
 
 /// A request without an answer so far. The server gets a cancellation when nobody waits any more.

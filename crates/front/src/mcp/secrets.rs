@@ -51,21 +51,14 @@ impl Secret {
 }
 
 /// A value that is needed and missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// An environment variable.
+    #[error("the environment variable {0} is not set")]
     Variable(String),
     /// A header of the caller.
+    #[error("the caller's header `{0}` is missing")]
     Header(String),
-}
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Missing::Variable(name) => write!(to, "the environment variable {name} is not set"),
-            Missing::Header(name) => write!(to, "the caller's header `{name}` is missing"),
-        }
-    }
 }
 
 /// `${caller:NAME}`, `${NAME}`, or `${NAME:-text}` with a text for a variable that is not set.
@@ -172,30 +165,24 @@ impl FilledSecrets {
         let Some(placeholder) = PLACEHOLDER.as_ref() else { return Ok(value.to_string()) };
         let mut missing = None;
         let filled = placeholder.replace_all(value, |found: &Captures<'_>| {
-            let header = found.get(1);
-            if let (Some(variable), Some(otherwise)) = (found.get(2), found.get(3))
-                && environment.get(variable.as_str()).is_none_or(|value| value.is_empty())
-            {
-                return otherwise.as_str().to_string();
-            }
-            let value = match header.map(|name| name.as_str()) {
-                Some(name) => {
+            let [header, variable, otherwise] =
+                [1, 2, 3].map(|group| found.get(group).map(|part| part.as_str()));
+            let value = match (header, variable.unwrap_or_default()) {
+                (Some(name), _) => {
                     let value = caller.and_then(|headers| headers.get(name)?.to_str().ok());
                     let value = value.filter(|value| !value.trim().is_empty()).map(str::to_string);
                     value.ok_or_else(|| Missing::Header(name.to_string()))
                 }
-                None => {
-                    let name = found.get(2).map_or("", |name| name.as_str());
-                    environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
-                }
+                (None, name) => match (environment.get(name), otherwise) {
+                    (value, Some(otherwise)) if value.as_ref().is_none_or(|value| value.is_empty()) => {
+                        return otherwise.to_string();
+                    }
+                    (value, _) => value.ok_or_else(|| Missing::Variable(name.to_string())),
+                },
             };
             match value {
                 // Results are full of paths below the home folder, and the folder is no secret.
-                Ok(text)
-                    if found.get(2).is_some_and(|name| matches!(name.as_str(), "HOME" | "USERPROFILE")) =>
-                {
-                    text
-                }
+                Ok(text) if matches!(variable, Some("HOME" | "USERPROFILE")) => text,
                 Ok(text) => {
                     self.filled.push(Secret { text: text.clone(), is_for_results: header.is_some() });
                     text

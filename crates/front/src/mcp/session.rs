@@ -49,7 +49,8 @@ pub struct Session {
     pub(super) answers: AtomicUsize,
     /// Whether the server is known to speak the older protocol alone.
     pub(super) is_older: bool,
-    changed: Arc<Notify>,
+    /// Has the server listed again.
+    pub(super) changed: Arc<Notify>,
     /// Whether another session takes its place.
     replaced: watch::Sender<bool>,
     /// Changes of resources and prompts; the handler of the connection has the sender, so that it closes with that.
@@ -66,17 +67,6 @@ pub struct Session {
 }
 
 type Open = (RunningService<RoleClient, Handler>, Option<Process>);
-
-/// Facts that a server gives about itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionFacts {
-    /// The version of the protocol.
-    pub protocol: String,
-    /// The server's own name.
-    pub name: String,
-    /// The server's own version.
-    pub version: String,
-}
 
 impl Session {
     /// Opens a connection for this client, where there is one, or for all. A server that is known to speak the older
@@ -203,11 +193,6 @@ impl Session {
         }
     }
 
-    /// Has the server listed again: it did not answer a call in time, and may be dead.
-    pub(super) fn doubt(&self) {
-        self.changed.notify_one();
-    }
-
     /// Waits until the list of tools may be another one: the server says so, it is in doubt, or its subscription has ended.
     pub(super) async fn changed(&self) {
         let subscribed = async {
@@ -220,17 +205,6 @@ impl Session {
         tokio::select! {
             () = subscribed => {}
             () = self.changed.notified() => {}
-        }
-    }
-
-    /// Facts that the server gave about itself when it was connected, each on one line.
-    pub(super) fn facts(&self) -> SessionFacts {
-        let Some(info) = self.peer.peer_info() else { return SessionFacts::default() };
-        let server = info.server_info.as_ref();
-        SessionFacts {
-            protocol: self.secrets.line(info.protocol_version.as_str()),
-            name: server.map(|server| self.secrets.line(&server.name)).unwrap_or_default(),
-            version: server.map(|server| self.secrets.line(&server.version)).unwrap_or_default(),
         }
     }
 

@@ -60,15 +60,14 @@ impl Session {
         let sending = self.request_with_input(request, origin, longest_silence);
         match Operation::mcp_call(tool).observe(sending, error_type).await {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::InputRequiredResult(question)) => Err(McpCallError::UnexpectedAnswer(
-                match origin.filter(|origin| origin.may_require_input()) {
-                    Some(origin) => {
-                        origin.require_input(question);
-                        "it asks for input, which the client gives next".into()
-                    }
-                    None => "it asks for more than arguments, which cannot be given here".into(),
-                },
-            )),
+            Ok(ServerResult::InputRequiredResult(question)) => {
+                let mut what = "it asks for more than arguments, which cannot be given here";
+                if let Some(origin) = origin.filter(|origin| origin.may_require_input()) {
+                    origin.require_input(question);
+                    what = "it asks for input, which the client gives next";
+                }
+                Err(McpCallError::UnexpectedAnswer(what.into()))
+            }
             Ok(_) => Err(McpCallError::Unreadable("the result is not that of a tool call".into())),
             Err(error) => Err(self.meaning(error).await),
         }
@@ -85,14 +84,14 @@ impl Session {
             }
             ServiceError::McpError(error) => McpCallError::ProtocolError(error),
             ServiceError::Timeout { .. } => {
-                self.doubt();
+                // The server may be dead, and is listed again.
+                self.changed.notify_one();
                 McpCallError::Silent
             }
             ServiceError::TransportClosed => {
                 tokio::time::sleep(STDERR_WAIT).await;
-                McpCallError::ConnectionLost(
-                    self.with_stderr(self.routes.end().unwrap_or("the connection is closed")),
-                )
+                let reason = self.routes.end().unwrap_or("the connection is closed");
+                McpCallError::ConnectionLost(self.with_stderr(reason))
             }
             ServiceError::TransportSend(_) => match http_error(&error) {
                 // A line that could not be written was not read by the server.

@@ -28,6 +28,7 @@ impl Session {
         let mut holds = None;
         locked(&self.notes).clear();
         loop {
+            let number = cursors.len() + 1;
             let page = match self.page(cursor.take()).await {
                 Ok(page) => page,
                 Err(error) if cursors.is_empty() || self.is_closed() => {
@@ -35,7 +36,7 @@ impl Session {
                     return Err(with_last_stderr(problem, self.stderr.as_ref(), &self.secrets).await);
                 }
                 Err(error) => {
-                    self.note(format!("page {} cannot be read: {}", cursors.len() + 1, explain(&error)));
+                    self.note(format!("page {number} cannot be read: {}", explain(&error)));
                     break;
                 }
             };
@@ -45,27 +46,27 @@ impl Session {
                     tools.extend(texts.inspect(|text| bytes += text.len()));
                 }
                 None if cursors.is_empty() => return Err("its answer is no list of tools".into()),
-                None => self.note(format!("page {} is no list of tools", cursors.len() + 1)),
+                None => self.note(format!("page {number} is no list of tools")),
             }
             if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
                 return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20).into());
             }
             let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
             holds = holds.into_iter().chain(ttl).min();
-            let next = page.get("nextCursor").filter(|next| !next.is_null());
-            match next.map(|next| (next, next.as_str())) {
-                None | Some((_, Some(""))) => break,
-                Some((next, None)) => {
-                    self.note(format!("the cursor after page {} is {next}, and no text", cursors.len() + 1));
-                    break;
+            self.note(match page.get("nextCursor") {
+                None | Some(Value::Null) => break,
+                Some(Value::String(next)) if next.is_empty() => break,
+                Some(Value::String(_)) if cursors.len() == MAX_PAGES => {
+                    return Err("its list has no end".into());
                 }
-                Some(_) if cursors.len() == MAX_PAGES => return Err("its list has no end".into()),
-                Some((_, Some(next))) if !cursors.insert(next.to_string()) => {
-                    self.note(format!("page {} has the cursor of an earlier page", cursors.len() + 1));
-                    break;
+                Some(Value::String(next)) if cursors.insert(next.clone()) => {
+                    cursor = Some(next.clone());
+                    continue;
                 }
-                Some((_, Some(next))) => cursor = Some(next.to_string()),
-            }
+                Some(Value::String(_)) => format!("page {number} has the cursor of an earlier page"),
+                Some(next) => format!("the cursor after page {number} is {next}, and no text"),
+            });
+            break;
         }
         let info = self.peer.peer_info();
         let named = info.as_ref().and_then(|info| info.server_info.as_ref());

@@ -223,7 +223,8 @@ impl Follow {
     /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
-        if self.last.as_ref().is_some_and(|last| last.same_as(&content)) {
+        let is_same = |last: &Content| last.hash == content.hash && last.findings[..] == content.findings[..];
+        if self.last.as_ref().is_some_and(is_same) {
             return None;
         }
         let lost = lost(&checked);
@@ -247,9 +248,8 @@ impl Follow {
 
     fn content(&self, checked: &Checked) -> Content {
         let mut hasher = blake3::Hasher::new();
-        let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
-        hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
+        hasher.update(&serde_json::to_vec(&checked.catalog.config).unwrap_or_default());
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
@@ -284,12 +284,6 @@ struct Content {
     /// The hash of all but its findings, which are made at their first use.
     hash: blake3::Hash,
     findings: Findings,
-}
-
-impl Content {
-    fn same_as(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.findings[..] == other.findings[..]
-    }
 }
 
 const CONFIGURATION: &str = "toolcrib.toml";

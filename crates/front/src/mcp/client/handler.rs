@@ -99,15 +99,12 @@ impl Service<RoleClient> for Handler {
 
 /// Sets the level of log messages of a connection whenever its client does.
 pub(in crate::mcp) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClient) {
-    let info = peer.peer_info();
-    let has_levels = info
-        .is_some_and(|info| info.capabilities.logging.is_some() && info.protocol_version.has_initialize());
-    if !has_levels {
+    let Some(info) = peer.peer_info() else { return };
+    if info.capabilities.logging.is_none() || !info.protocol_version.has_initialize() {
         return;
     }
-    let Ok(Some(client)) = client.wait_for(Option::is_some).await.map(|client| client.clone()) else {
-        return;
-    };
+    let client = client.wait_for(Option::is_some).await.ok().and_then(|client| client.clone());
+    let Some(client) = client else { return };
     let mut levels = client.levels.subscribe();
     while !peer.is_transport_closed() {
         let level = *levels.borrow_and_update();

@@ -31,6 +31,9 @@ pub struct RequestOrigin {
     cancelled: watch::Sender<bool>,
 }
 
+/// The answers to questions of a server, and the state that it gave with them.
+pub(in crate::mcp) type Answers = (Option<InputResponses>, Option<String>);
+
 /// A client's answers to a question of a server, on the newer protocol.
 #[derive(Debug, Default)]
 pub struct ClientInput {
@@ -138,7 +141,7 @@ impl RequestOrigin {
     }
 
     /// The client's answers to questions of this server, and the state that the server gave with them.
-    pub(in crate::mcp) fn input(&self, server: &str) -> (Option<InputResponses>, Option<String>) {
+    pub(in crate::mcp) fn input(&self, server: &str) -> Answers {
         let Rounds { given: ClientInput { responses, asking }, is_of_many, .. } = &*locked(&self.rounds);
         match asking {
             Some((asking, state)) if asking == server && !is_of_many => (responses.clone(), state.clone()),

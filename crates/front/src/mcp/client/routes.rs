@@ -104,13 +104,6 @@ impl RequestRoutes {
         }
     }
 
-    fn note_unanswered(&self, id: &RequestId) {
-        let unanswered = &mut locked(&self.routes).unanswered;
-        if unanswered.len() < MAX_ROUTES {
-            unanswered.push(id.clone());
-        }
-    }
-
     fn sent(&self, message: &ClientJsonRpcMessage) {
         let sent = match message {
             ClientJsonRpcMessage::Request(sent) => sent,
@@ -122,16 +115,17 @@ impl RequestRoutes {
             }
             _ => return,
         };
+        let Routes { in_progress, callers, unanswered } = &mut *locked(&self.routes);
         // A subscription is answered at its end.
-        if !matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_)) {
-            self.note_unanswered(&sent.id);
+        let is_listening = matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_));
+        if !is_listening && unanswered.len() < MAX_ROUTES {
+            unanswered.push(sent.id.clone());
         }
         let origin = sent.request.extensions().get::<Arc<RequestOrigin>>();
         // Other requests of our own, such as lists and subscriptions, cause no messages.
         if origin.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
-        let Routes { in_progress, callers, .. } = &mut *locked(&self.routes);
         let caller = origin.map(|origin| Arc::clone(&origin.caller)).unwrap_or_default();
         if callers.len() < 2 && !callers.contains(&caller) {
             callers.push(caller);
@@ -230,9 +224,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
         let routes = Arc::clone(&self.routes);
         async move {
             let sent = sending.await;
-            if answered.is_some() {
-                forget_one(&mut locked(&routes.unanswered), answered.as_ref());
-            }
+            forget_one(&mut locked(&routes.unanswered), answered.as_ref());
             sent
         }
     }

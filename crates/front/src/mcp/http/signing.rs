@@ -1,7 +1,6 @@
 //! The tokens of one connection, and the reason why the last request had none that counts.
 
 use std::error::Error;
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::super::endpoint::Endpoint;
@@ -21,12 +20,6 @@ pub(in crate::mcp) struct Signing {
     is_personal: OnceLock<bool>,
     /// The reason of the last request that had no token, or a refused one.
     problem: Mutex<Option<SignInProblem>>,
-}
-
-impl fmt::Debug for Signing {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "Signing({})", self.endpoint.name)
-    }
 }
 
 impl Signing {
