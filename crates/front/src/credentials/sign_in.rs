@@ -56,13 +56,13 @@ impl Credentials {
         authorization.check_pkce()?;
         let before = before.filter(|before| before.issuer == authorization.issuer());
         let scopes = scopes(&authorization, &auth, before.as_ref()).await;
+        let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let callback = RedirectListener::listen(auth.redirect_port).await;
         let callback = callback.map_err(|error| match auth.redirect_port {
             Some(port) => format!("cannot listen on port {port} of this machine (`redirect_port`): {error}"),
             None => format!("cannot listen on this machine: {error}"),
         })?;
-        let client = client(&mut authorization, &auth, secret, &callback.address, &scopes).await?;
-        let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let client = client(&mut authorization, &auth, secret, &callback.address, &asked).await?;
         let address = authorization.manager.get_authorization_url(&asked).await;
         let address = address.map_err(|error| reason(&error, &[]))?;
         if !may_be_opened(&address, &url) {
@@ -219,7 +219,7 @@ async fn client(
     auth: &ServerAuth,
     secret: Option<String>,
     redirect_uri: &str,
-    scopes: &[String],
+    scopes: &[&str],
 ) -> Result<OAuthClientConfig, SignInError> {
     let facts = &authorization.metadata.additional_fields;
     let takes_documents = facts.get("client_id_metadata_document_supported") == Some(&true.into());
@@ -230,8 +230,7 @@ async fn client(
         let configured = authorization.manager.configure_client(client.clone());
         return configured.map(|()| client).map_err(|error| reason(&error, &[]).into());
     }
-    let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
-    let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, &asked).await;
+    let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, scopes).await;
     let registered = registered.map_err(|error| if authorization.is_discovered {
  format!(
             "toolcrib cannot register itself at {}: {}; register a client there, and set `client_id` in the `auth` of \

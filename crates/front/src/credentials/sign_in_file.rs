@@ -139,20 +139,20 @@ impl Place {
 
     /// The sign-in with its tokens; `None` without one. A file that others can write to does not count.
     pub(super) fn read(&self) -> Result<Option<SignIn>, SignInError> {
-        read(&self.file).map_err(|error| self.failed("read", &error))
+        read(&self.file).map_err(|error| self.failed("read", error))
     }
 
     /// Writes a sign-in.
     pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), SignInError> {
         let text = serde_json::to_string_pretty(sign_in).map_err(|error| error.to_string())?;
         private_file::write(&self.file, format!("{text}\n").as_bytes())
-            .map_err(|error| self.failed("write", &error))
+            .map_err(|error| self.failed("write", error))
     }
 
     /// Removes a sign-in.
     pub(super) fn remove(&self) -> Result<(), SignInError> {
         match fs::remove_file(&self.file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", &error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", error)),
             _ => Ok(()),
         }
     }
@@ -160,11 +160,10 @@ impl Place {
     /// Waits until no other process changes this sign-in, and keeps others from it until the lock is dropped.
     pub(super) async fn lock(&self) -> Result<File, SignInError> {
         let file = self.file.with_extension("lock");
-        let failed = |error: &io::Error| self.failed("lock", error);
-        private_file::create_folder(self.file.parent().unwrap_or(Path::new(".")))
-            .map_err(|error| failed(&error))?;
+        let failed = |error| self.failed("lock", error);
+        private_file::create_folder(self.file.parent().unwrap_or(Path::new("."))).map_err(failed)?;
         let lock = private_file::options().write(true).create(true).truncate(false).open(file);
-        let lock = lock.map_err(|error| failed(&error))?;
+        let lock = lock.map_err(failed)?;
         let until = Instant::now() + LOCK_WAIT;
         loop {
             match lock.try_lock() {
@@ -173,12 +172,12 @@ impl Place {
                 Err(TryLockError::WouldBlock) => {
                     return Err("another process holds its lock for too long".into());
                 }
-                Err(TryLockError::Error(error)) => return Err(failed(&error)),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
     }
 
-    fn failed(&self, what: &str, error: &io::Error) -> SignInError {
+    fn failed(&self, what: &str, error: io::Error) -> SignInError {
         match error.kind() {
             io::ErrorKind::InvalidData => {
                 format!("{} is damaged, or others can write to it: remove it", self.file.display()).into()

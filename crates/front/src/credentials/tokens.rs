@@ -63,13 +63,11 @@ impl Credentials {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.rejected(server, caller, refused).await,
             Some(ActsAs::Service) => self.services.replace(self.service(server.1)?, refused).await,
-            Some(ActsAs::Caller) => Err(match refused.token {
-                Some(_) => {
-                    let status = refused.status;
-                    SignInProblem::Refused(format!("it does not accept the token of the caller ({status})"))
-                }
-                None => SignInProblem::NoCallerToken,
-            }),
+            Some(ActsAs::Caller) if refused.token.is_none() => Err(SignInProblem::NoCallerToken),
+            Some(ActsAs::Caller) => {
+                let reason = format!("it does not accept the token of the caller ({})", refused.status);
+                Err(SignInProblem::Refused(reason))
+            }
         }
     }
 

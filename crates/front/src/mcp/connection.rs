@@ -40,6 +40,7 @@ pub(super) type Listener = Arc<Mutex<Option<Arc<dyn Fn() + Send + Sync>>>>;
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
     state: watch::Sender<State>,
+    created: Instant,
     /// Wakes the task of the connection: a session is wanted, or the list.
     wanted: Notify,
     /// Ends the pause before the next start.
@@ -67,21 +68,10 @@ impl Connection {
         client: CurrentClient,
         listener: Listener,
     ) -> Self {
-        let state = State {
-            session: None,
-            listing: remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint)),
-            status: Status::NotStarted,
-            since: Instant::now(),
-            ends: 0,
-            asked: None,
-            last_problem: None,
-            failed_starts: 0,
-            listed_since: None,
-            first_listed: None,
-            sign_in: None,
-        };
+        let listing = remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint));
         Self {
-            state: watch::Sender::new(state),
+            state: watch::Sender::new(State { listing, ..State::default() }),
+            created: Instant::now(),
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
@@ -133,7 +123,7 @@ impl Connection {
         ServerState {
             name: self.endpoint.name.clone(),
             status: state.status.clone(),
-            since: state.since.elapsed(),
+            since: state.since.unwrap_or(self.created).elapsed(),
             tools: state.listing.as_ref().and_then(|listing| listing.tools.as_ref().map(|_| listing.count)),
             asked: state.asked.map(|asked| asked.elapsed()),
             ends: state.ends,
@@ -393,7 +383,7 @@ impl Connection {
             (session, state.sign_in) = (state.session.take(), sign_in);
             state.last_problem = Some(problem.to_string());
             state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
-            (state.since, state.ends) = (Instant::now(), state.ends + 1);
+            (state.since, state.ends) = (Some(Instant::now()), state.ends + 1);
             state.failed_starts += u64::from(session.is_none());
         });
         session
@@ -403,7 +393,7 @@ impl Connection {
         self.state.send_if_modified(|state| {
             let is_new = state.status != status;
             if is_new {
-                (state.status, state.since) = (status, Instant::now());
+                (state.status, state.since) = (status, Some(Instant::now()));
             }
             is_new
         });
@@ -436,12 +426,13 @@ const AT_LAST: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_secs(10);
 
 /// The state of a connection.
+#[derive(Default)]
 struct State {
     session: Option<Arc<Session>>,
     /// The last result of listing; `None` until the server was asked.
     listing: Option<Listing>,
     status: Status,
-    since: Instant,
+    since: Option<Instant>,
     /// Number of times that the connection ended, and of starts without a connection.
     ends: u64,
     failed_starts: u64,

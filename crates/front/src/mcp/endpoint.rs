@@ -76,11 +76,6 @@ impl Endpoint {
         self.user != EndpointUser::default()
     }
 
-    /// Whether one caller has this connection for itself, and no session of a client.
-    pub(super) fn is_of_caller_alone(&self) -> bool {
-        self.is_private() && self.user.session.is_none() && self.user.client.is_none()
-    }
-
     /// The way to the server: `stdio` or `http`.
     pub(super) fn transport(&self) -> &'static str {
         if self.server.url.is_some() { "http" } else { "stdio" }

@@ -22,7 +22,8 @@ pub(super) struct LastUse {
 
 impl LastUse {
     pub(super) fn now(endpoint: &Endpoint) -> Self {
-        let patience = endpoint.is_of_caller_alone().then_some(UNUSED);
+        let has_client = endpoint.user.session.is_some() || endpoint.user.client.is_some();
+        let patience = (endpoint.is_private() && !has_client).then_some(UNUSED);
         Self { at: Mutex::new(Some(Instant::now())), patience }
     }
 

@@ -98,9 +98,8 @@ fn greeting(text: &str) -> Option<String> {
 
 /// The error that stands for an answer that cannot be read.
 pub(super) fn unreadable(id: Value, why: &str) -> String {
-    let code = ErrorCode::PARSE_ERROR.0;
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why, "data": {UNREADABLE: true}}})
-        .to_string()
+    let error = json!({"code": ErrorCode::PARSE_ERROR.0, "message": why, "data": {UNREADABLE: true}});
+    json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
 }
 
 /// Whether an error is ours, in place of an answer that cannot be read.
@@ -150,11 +149,8 @@ fn corrected(mut value: Value, asked: Option<&Value>) -> Option<String> {
     let said = error.get("message").unwrap_or(&error);
     let message = said.as_str().map_or_else(|| said.to_string(), str::to_string);
     let code = code.unwrap_or(ErrorCode::INTERNAL_ERROR.0);
-    let data = error.get("data");
-    Some(
-        json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": data}})
-            .to_string(),
-    )
+    let error = json!({"code": code, "message": message, "data": error.get("data")});
+    Some(json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
 }
 
 /// A message with a key twice, of which the last counts, as for all clients.

@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use super::endpoint::Endpoint;
@@ -46,7 +46,8 @@ impl Process {
         environment: &Environment,
         secrets: &mut FilledSecrets,
     ) -> Result<(Self, ChildStdout, ChildStdin), Problem> {
-        let filled = secrets.fill_texts(&endpoint.server.command, environment)?;
+        let filled = endpoint.server.command.iter().map(|text| secrets.fill_text(text, environment, None));
+        let filled = filled.collect::<Result<Vec<_>, _>>()?;
         let (program, arguments) = filled.split_first().ok_or("it has no command")?;
         let is_path = program.contains(std::path::is_separator);
         let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
@@ -107,11 +108,7 @@ pub(super) struct Stderr(watch::Receiver<String>);
 
 impl Stderr {
     /// Reads all of it, so that the server never waits for a reader.
-    fn read(
-        pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
-        server: &str,
-        secrets: &FilledSecrets,
-    ) -> Self {
+    fn read(pipe: Option<ChildStderr>, server: &str, secrets: &FilledSecrets) -> Self {
         let (last_line, lines) = watch::channel(String::new());
         if let Some(pipe) = pipe {
             tokio::spawn(listen(pipe, last_line, Log::new(server, secrets)));
@@ -133,7 +130,7 @@ impl Stderr {
     }
 }
 
-async fn listen(stderr: impl AsyncRead + Unpin, last_line: watch::Sender<String>, mut log: Log) {
+async fn listen(stderr: ChildStderr, last_line: watch::Sender<String>, mut log: Log) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     let mut is_rest = false;

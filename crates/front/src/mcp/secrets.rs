@@ -138,7 +138,7 @@ impl FilledSecrets {
     ) -> Result<Vec<(String, String)>, Missing> {
         let mut filled = Vec::with_capacity(values.len());
         for (name, value) in values {
-            match self.filled(value, environment, caller) {
+            match self.fill_text(value, environment, caller) {
                 Ok(value) => filled.push((name.clone(), value)),
                 Err(Missing::Header(_)) if caller.is_none() => {}
                 Err(missing) => return Err(missing),
@@ -147,16 +147,8 @@ impl FilledSecrets {
         Ok(filled)
     }
 
-    /// Texts with environment variables filled in.
-    pub(crate) fn fill_texts(
-        &mut self,
-        texts: &[String],
-        environment: &Environment,
-    ) -> Result<Vec<String>, Missing> {
-        texts.iter().map(|text| self.filled(text, environment, None)).collect()
-    }
-
-    fn filled(
+    /// A text with environment variables and headers of the caller filled in.
+    pub(super) fn fill_text(
         &mut self,
         value: &str,
         environment: &Environment,
@@ -290,7 +282,7 @@ mod tests {
         let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
         assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));
         let home = Environment::new(|_| Some("/home/somebody-else".to_string()));
-        secrets.fill_texts(&["${HOME}/logs".to_string()], &home).unwrap();
+        secrets.fill_text("${HOME}/logs", &home, None).unwrap();
         let path = json!("/home/somebody-else/logs");
         assert_eq!(secrets.hide_in_result(path.clone()), (path, None));
         let (result, warning) = secrets.hide_in_result(json!({"echo": "key: a-long-enough-key"}));

@@ -1,6 +1,5 @@
 //! The reason why a server gives no connection or no list, with the next step.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::secrets::Missing;
@@ -10,7 +9,8 @@ use crate::credentials::SignInProblem;
 const TOKEN_LINE: &str = "headers = { Authorization = \"Bearer ${NAME}\" }";
 
 /// The reason why a server cannot be used now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}{}", self.advice().map(|advice| format!("; {advice}")).unwrap_or_default())]
 pub struct Problem {
     /// The reason: one line, without secrets and addresses.
     pub reason: String,
@@ -54,14 +54,5 @@ impl<T: Into<String>> From<T> for Problem {
 impl From<Missing> for Problem {
     fn from(missing: Missing) -> Self {
         missing.to_string().into()
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.advice() {
-            Some(advice) => write!(to, "{}; {advice}", self.reason),
-            None => to.write_str(&self.reason),
-        }
     }
 }

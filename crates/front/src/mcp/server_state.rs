@@ -7,9 +7,10 @@ use super::server_problem::Problem;
 use crate::credentials::{self, Credentials, acts_as};
 
 /// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// Nobody has wanted it yet.
+    #[default]
     NotStarted,
     /// It is being started.
     Starting,

@@ -122,12 +122,10 @@ impl Session {
         let mut process = None;
         let service = match &endpoint.server.url {
             Some(url) => {
-                let filled =
-                    secrets.fill_texts(std::slice::from_ref(url), environment).map_err(Problem::from)?;
-                let url = filled.first().unwrap_or(url);
+                let url = secrets.fill_text(url, environment, None).map_err(Problem::from)?;
                 let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
                 let headers = endpoint.headers(environment, secrets)?;
-                let inner = http::transport(url, headers, endpoint, &tokens, &notes)?;
+                let inner = http::transport(&url, headers, &tokens, &notes)?;
                 signing = Some(tokens);
                 let transport = RoutedTransport::new(inner, &routes);
                 client.serve_with_lifecycle(transport, mode).await

@@ -25,7 +25,6 @@ use debouncer::{ChangeSignal, Debouncer, Wake};
 use file_watcher::FileWatcher;
 use snapshot::{FileStamp, FilesSnapshot, Roots};
 use toolcrib_catalog::config::{self, Workspace};
-use toolcrib_catalog::sources::Listings;
 use toolcrib_catalog::{self as catalog, Checked, Findings};
 use toolcrib_definition::finding::Code;
 
@@ -180,27 +179,20 @@ impl Follow {
         let workspace = (self.options.reading)(&self.catalog);
         self.scan(&workspace, before);
         // Only the first catalog waits for servers: their lists come as changes.
-        let debouncer = &self.debouncer;
-        let is_reload = self.last.is_some();
-        let is_needless = || is_reload || debouncer.is_stopped();
-        let listings = match &self.options.connections {
-            Some(connections) => connections.listings(&workspace, self.options.patience, &is_needless),
-            None => Listings::default(),
-        };
+        let is_needless = || self.last.is_some() || self.debouncer.is_stopped();
+        let listings = self.options.connections.as_ref();
+        let listings =
+            listings.map(|connections| connections.listings(&workspace, self.options.patience, &is_needless));
         let root = workspace.root.clone();
-        let checked = catalog::open_with(workspace, &listings);
-        self.follow_parts(checked.parts.iter().map(|part| root.join(part)).collect());
-        checked
-    }
-
-    /// Watches the files that definitions refer to. They are known only once the definitions have been read, so a
-    /// change since then is found by reading again.
-    fn follow_parts(&mut self, parts: BTreeSet<PathBuf>) {
-        self.parts = parts;
+        let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
+        // The files that definitions refer to are known only once the definitions have been read, so a change since then is
+        // found by reading again.
+        self.parts = checked.parts.iter().map(|part| root.join(part)).collect();
         if self.roots.add_parts(&self.parts, &self.snapshot) {
             self.snapshot = self.file_watcher.scan(|| FilesSnapshot::of(&self.roots));
             self.debouncer.signal(ChangeSignal::Certain);
         }
+        checked
     }
 
     /// Takes the state of all files; that of the configuration is from `before` it was read.
@@ -229,9 +221,11 @@ impl Follow {
         }
         let lost = lost(&checked);
         let named = checked.catalog.config.sources.iter().filter(|source| source.mcp.is_some()).count();
+        let loses_whole_file =
+            |code: &Code| matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge);
         let is_worse = match self.last {
             Some(_) => is_worse(&lost, &self.lost, named.saturating_sub(self.named)),
-            None => lost.keys().any(|(file, code)| file == CONFIGURATION && loses_whole_file(*code)),
+            None => lost.keys().any(|(file, code)| file == CONFIGURATION && loses_whole_file(code)),
         };
         if !is_worse {
             (self.lost, self.named) = (lost, named);
@@ -289,11 +283,6 @@ struct Content {
 const CONFIGURATION: &str = "toolcrib.toml";
 /// Time between two requests for one registry.
 const ADDRESS_INTERVAL: Duration = Duration::from_secs(30);
-
-/// Whether it removes a whole file.
-fn loses_whole_file(code: Code) -> bool {
-    matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
-}
 
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> LostInput {

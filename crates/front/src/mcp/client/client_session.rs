@@ -17,8 +17,11 @@ pub enum ServerMessage {
     /// A notification.
     Notification(Box<ServerNotification>),
     /// A question, and the place for its answer.
-    Request(Box<ServerRequest>, oneshot::Sender<Result<ClientResult, ErrorData>>),
+    Request(Box<ServerRequest>, oneshot::Sender<ClientAnswer>),
 }
+
+/// The answer of a client to a question.
+type ClientAnswer = Result<ClientResult, ErrorData>;
 
 /// The way of messages to a client.
 pub(crate) type ToClient = mpsc::Sender<ServerMessage>;
@@ -43,13 +46,7 @@ pub struct ClientSession {
 impl ClientSession {
     /// A session with a client of the older protocol.
     pub fn new(capabilities: ClientCapabilities, messages: ToClient, is_only: bool) -> Self {
-        Self {
-            capabilities,
-            messages,
-            is_only,
-            levels: watch::channel(None).0,
-            is_told: AtomicBool::new(false),
-        }
+        Self { capabilities, messages, is_only, levels: Default::default(), is_told: Default::default() }
     }
 
     /// Whether servers may ask the client anything.
@@ -88,10 +85,7 @@ pub(in crate::mcp) async fn until_client(client: &CurrentClient, is_like: impl F
 }
 
 /// The answer of a client; `None` when the client is gone.
-pub(super) async fn ask_client(
-    to_client: &ToClient,
-    request: ServerRequest,
-) -> Option<Result<ClientResult, ErrorData>> {
+pub(super) async fn ask_client(to_client: &ToClient, request: ServerRequest) -> Option<ClientAnswer> {
     let (answer, answered) = oneshot::channel();
     to_client.send(ServerMessage::Request(Box::new(request), answer)).await.ok()?;
     answered.await.ok()

@@ -77,14 +77,8 @@ impl Eq for RequestOrigin {}
 impl RequestOrigin {
     /// A request with this metadata. Messages of servers go to `messages`.
     pub fn new(meta: RequestMetaObject, session: Option<Arc<ClientSession>>, messages: ToClient) -> Self {
-        Self {
-            meta,
-            session,
-            messages,
-            caller: Arc::default(),
-            rounds: Mutex::default(),
-            cancelled: watch::Sender::default(),
-        }
+        let (caller, rounds, cancelled) = Default::default();
+        Self { meta, session, messages, caller, rounds, cancelled }
     }
 
     /// The same request of this caller.

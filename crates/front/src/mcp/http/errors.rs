@@ -12,17 +12,13 @@ pub(in crate::mcp) type HttpError = StreamableHttpError<reqwest::Error>;
 
 /// The error of the transport, below those of the protocol.
 fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
-    match error.downcast_ref() {
-        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
-            return innermost(fallback.as_ref());
-        }
-        Some(ClientInitializeError::TransportError { error, .. }) => return innermost(error.error.as_ref()),
-        _ => {}
-    }
-    match error.downcast_ref() {
-        Some(ServiceError::TransportSend(error)) => innermost(error.error.as_ref()),
-        _ => error,
-    }
+    let below: &(dyn Error + 'static) = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }), _) => fallback.as_ref(),
+        (Some(ClientInitializeError::TransportError { error, .. }), _) => error.error.as_ref(),
+        (_, Some(ServiceError::TransportSend(error))) => error.error.as_ref(),
+        _ => return error,
+    };
+    innermost(below)
 }
 
 /// The error of a server over HTTP.
@@ -54,6 +50,7 @@ pub(super) fn refusal(error: &HttpError) -> Option<(u16, Option<&str>)> {
 
 /// Reason why a server does not answer, in one line, without its address.
 pub(in crate::mcp) fn explain(error: &(dyn Error + 'static)) -> String {
+    let unreadable = |error: &ErrorData| format!("its answer cannot be read: {}", error.message);
     match error.downcast_ref() {
         Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
             return explain(fallback.as_ref());
@@ -61,30 +58,21 @@ pub(in crate::mcp) fn explain(error: &(dyn Error + 'static)) -> String {
         Some(ClientInitializeError::ExpectedInitResult(_)) => {
             return "its answer to `initialize` lacks something that the protocol wants".into();
         }
+        Some(ClientInitializeError::JsonRpcError(error)) if is_unreadable(error) => return unreadable(error),
         _ => {}
     }
-    match http_error(error) {
-        Some(HttpError::UnexpectedContentType(kind)) => {
+    let error = innermost(error);
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(HttpError::UnexpectedContentType(kind)), _) => {
             format!("it answered with {}, not with JSON", kind.as_deref().unwrap_or("no content type"))
         }
-        Some(HttpError::Client(error)) => match error.status() {
+        (Some(HttpError::Client(error)), _) => match error.status() {
             Some(status) => format!("it answered {status}"),
             None if error.is_timeout() => "it took too long".into(),
             None if error.is_connect() => "no connection".into(),
             None => "the connection broke".into(),
         },
-        _ => match innermost(error).downcast_ref::<ServiceError>() {
-            Some(ServiceError::McpError(error)) if is_unreadable(error) => unreadable_answer(error),
-            _ => match error.downcast_ref::<ClientInitializeError>() {
-                Some(ClientInitializeError::JsonRpcError(error)) if is_unreadable(error) => {
-                    unreadable_answer(error)
-                }
-                _ => innermost(error).to_string(),
-            },
-        },
+        (_, Some(ServiceError::McpError(error))) if is_unreadable(error) => unreadable(error),
+        _ => error.to_string(),
     }
-}
-
-fn unreadable_answer(error: &ErrorData) -> String {
-    format!("its answer cannot be read: {}", error.message)
 }

@@ -24,7 +24,6 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpPostResponse,
 };
 
-use super::endpoint::Endpoint;
 use super::message::ListNotes;
 use super::server_problem::Problem;
 use crate::credentials::Refused;
@@ -82,7 +81,6 @@ impl SignedClient {
 pub(in crate::mcp) fn transport(
     url: &str,
     headers: Headers,
-    endpoint: &Endpoint,
     signing: &Arc<Signing>,
     notes: &ListNotes,
 ) -> Result<StreamableHttpClientTransport<SignedClient>, Problem> {
@@ -90,7 +88,7 @@ pub(in crate::mcp) fn transport(
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
         .redirect(redirects())
-        .connect_timeout(endpoint.timeout)
+        .connect_timeout(signing.endpoint.timeout)
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| error.to_string())?;

@@ -88,22 +88,18 @@ pub(super) async fn posted(
     };
     if !status.is_success() {
         let is_json = kind.starts_with(JSON_MIME_TYPE);
-        let is_html = kind.contains("html");
         let body = bounded(response, MAX_REFUSAL).await.unwrap_or_default();
         let answer = read(&body).and_then(|message| match message {
             ServerJsonRpcMessage::Error(error) if !is_unreadable(&error.error) => Some(error.error),
             _ => None,
         });
-        let shown = clipped(&clean_line(&String::from_utf8_lossy(&body)), MAX_SHOWN).into_owned();
+        let short = |text: &str| clipped(&clean_line(text), MAX_SHOWN).into_owned();
         let shown = match location {
             Some(location) if status.is_redirection() => {
-                format!(
-                    "it redirects to {}; write that as its `url`",
-                    clipped(&clean_line(&location), MAX_SHOWN)
-                )
+                format!("it redirects to {}; write that as its `url`", short(&location))
             }
-            _ if is_html => "a page of HTML".into(),
-            _ => shown,
+            _ if kind.contains("html") => "a page of HTML".into(),
+            _ => short(&String::from_utf8_lossy(&body)),
         };
         // The first two are about rights; the others may pass.
         let is_unknown = is_probe && !matches!(status.as_u16(), 401 | 403 | 429 | 502 | 503 | 504);

@@ -14,7 +14,7 @@ use toolcrib_definition::guard::locked;
 /// The tokens of one connection.
 pub(in crate::mcp) struct Signing {
     credentials: Arc<Credentials>,
-    endpoint: Endpoint,
+    pub(super) endpoint: Endpoint,
     secrets: FilledSecrets,
     /// Whether the connection carries the operator's sign-in. It is set once, so that callers stay distinguishable.
     is_personal: OnceLock<bool>,

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::credentials::Credentials;
+use crate::mcp::endpoint::Endpoint;
 use crate::mcp::pace::MAX_NOTIFICATIONS;
 use crate::mcp::secrets::FilledSecrets;
 use toolcrib_catalog::config::{Environment, Server};
