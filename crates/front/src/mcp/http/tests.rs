@@ -6,11 +6,16 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::post;
-use rmcp::model::{CallToolRequest, CallToolRequestParams, NumberOrString};
+use futures_util::StreamExt;
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, NumberOrString};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::mcp::Environment;
+use crate::credentials::Credentials;
+use crate::mcp::endpoint::Endpoint;
+use crate::mcp::pace::MAX_NOTIFICATIONS;
+use crate::mcp::secrets::FilledSecrets;
+use toolcrib_catalog::config::{Environment, Server};
 
 fn answer(kind: &str, body: impl Into<Body>) -> Response {
     ([("content-type", kind)], body.into()).into_response()

@@ -1,4 +1,4 @@
-//! A transport that routes the messages of a server to the client whose request is in progress, in their order.
+//! The client whose request is in progress, for each message of a server; and a transport that routes messages in their order.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -6,17 +6,16 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, ConstString,
-    CreateMessageRequestMethod, ElicitationCreateRequestMethod, ErrorCode, ErrorData, GetExtensions, GetMeta,
-    Implementation, ListRootsRequestMethod, ProgressToken, RequestId, ServerJsonRpcMessage,
-    ServerNotification, ServerRequest, SetLevelRequestParams,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, GetMeta, ProgressToken,
+    RequestId, ServerJsonRpcMessage, ServerNotification,
 };
-use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
 use rmcp::transport::Transport;
-use tokio::sync::{Notify, broadcast};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use super::{ClientSession, CurrentClient, RequestOrigin, ServerMessage, ToClient, ask_client};
+use super::super::pace::{MAX_NOTIFICATIONS, Pace};
+use super::client_session::{CurrentClient, ServerMessage, ToClient};
+use super::request_origin::RequestOrigin;
 use toolcrib_definition::guard::locked;
 
 /// Most requests in progress that are known; a server may leave cancelled ones without an answer.
@@ -29,7 +28,7 @@ pub(in crate::mcp) struct RequestRoutes {
     /// The client of the whole connection, where there is one.
     client: CurrentClient,
     /// The server's requests whose answers it has not taken yet.
-    pub(super) unanswered: Mutex<Vec<RequestId>>,
+    unanswered: Mutex<Vec<RequestId>>,
     /// The reason why the connection was ended here.
     end: OnceLock<String>,
 }
@@ -53,7 +52,7 @@ struct Route {
 
 /// Notified whenever the server sends something about one request.
 #[derive(Debug, Default)]
-pub(super) struct Heard(pub(super) Notify);
+pub(in crate::mcp) struct Heard(Notify);
 
 impl RequestRoutes {
     pub(super) fn new(client: CurrentClient) -> Self {
@@ -71,12 +70,12 @@ impl RequestRoutes {
     }
 
     /// Waits until the server says nothing about a request for this long, and no request of its own waits for an answer.
-    pub(super) async fn silent(&self, heard: &Heard, time: Duration) {
+    pub(in crate::mcp) async fn silent(&self, heard: &Heard, time: Duration) {
         while timeout(time, heard.0.notified()).await.is_ok() || !locked(&self.unanswered).is_empty() {}
     }
 
     /// Notes a request of the server; false where too many have no answer yet.
-    pub(super) fn takes_request(&self, message: &ServerJsonRpcMessage) -> bool {
+    fn takes_request(&self, message: &ServerJsonRpcMessage) -> bool {
         let mut unanswered = locked(&self.unanswered);
         match message {
             ServerJsonRpcMessage::Request(request) => unanswered.push(request.id.clone()),
@@ -91,7 +90,7 @@ impl RequestRoutes {
     }
 
     /// The client of this request, else of the latest one.
-    pub fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
+    pub(super) fn to_client(&self, request: Option<&RequestId>) -> Option<ToClient> {
         let routes = &locked(&self.routes).in_progress;
         let named = request.and_then(|id| routes.get(id)?.to_client.clone());
         named.or_else(|| routes.values().rev().find_map(|route| route.to_client.clone()))
@@ -105,14 +104,7 @@ impl RequestRoutes {
         }
     }
 
-    fn note_unanswered(&self, id: &RequestId) {
-        let unanswered = &mut locked(&self.routes).unanswered;
-        if unanswered.len() < MAX_ROUTES {
-            unanswered.push(id.clone());
-        }
-    }
-
-    pub(super) fn sent(&self, message: &ClientJsonRpcMessage) {
+    fn sent(&self, message: &ClientJsonRpcMessage) {
         let sent = match message {
             ClientJsonRpcMessage::Request(sent) => sent,
             ClientJsonRpcMessage::Notification(message) => {
@@ -123,16 +115,17 @@ impl RequestRoutes {
             }
             _ => return,
         };
+        let Routes { in_progress, callers, unanswered } = &mut *locked(&self.routes);
         // A subscription is answered at its end.
-        if !matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_)) {
-            self.note_unanswered(&sent.id);
+        let is_listening = matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_));
+        if !is_listening && unanswered.len() < MAX_ROUTES {
+            unanswered.push(sent.id.clone());
         }
         let origin = sent.request.extensions().get::<Arc<RequestOrigin>>();
         // Other requests of our own, such as lists and subscriptions, cause no messages.
         if origin.is_none() && !matches!(sent.request, ClientRequest::CallToolRequest(_)) {
             return;
         }
-        let Routes { in_progress, callers, .. } = &mut *locked(&self.routes);
         let caller = origin.map(|origin| Arc::clone(&origin.caller)).unwrap_or_default();
         if callers.len() < 2 && !callers.contains(&caller) {
             callers.push(caller);
@@ -148,7 +141,7 @@ impl RequestRoutes {
 
     /// Routes progress, which names its request. A log message names none: it is for the client of the connection, or for
     /// the only request in progress. It may be late, and so goes to nobody once several callers have used the connection.
-    pub(super) fn received(&self, message: &ServerJsonRpcMessage) {
+    fn received(&self, message: &ServerJsonRpcMessage) {
         let ended = match message {
             ServerJsonRpcMessage::Response(response) => Some(&response.id),
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -170,7 +163,8 @@ impl RequestRoutes {
             ServerNotification::LoggingMessageNotification(_) => {
                 of_client = client.as_ref().map(|client| &client.messages);
                 let is_certain = of_client.is_some() || (routes.len() == 1 && callers.len() < 2);
-                routes.values().rfind(|route| route.to_client.is_some()).filter(|_| is_certain)
+                let latest = routes.values().rfind(|route| route.to_client.is_some());
+                if is_certain { latest } else { None }
             }
             _ => return,
         };
@@ -184,52 +178,21 @@ impl RequestRoutes {
 
     /// Ends the route of a request that nobody waits for. The server may work on it still: it stays among the requests in
     /// progress, so that no log message of it goes to another client.
-    pub(super) fn forget(&self, id: &RequestId) {
+    pub(in crate::mcp) fn forget(&self, id: &RequestId) {
         if let Some(route) = locked(&self.routes).in_progress.get_mut(id) {
             route.to_client = None;
         }
     }
 }
 
-pub(super) fn forget_one(unanswered: &mut Vec<RequestId>, id: Option<&RequestId>) {
+fn forget_one(unanswered: &mut Vec<RequestId>, id: Option<&RequestId>) {
     if let Some(at) = unanswered.iter().position(|known| Some(known) == id) {
         unanswered.swap_remove(at);
     }
 }
 
 /// Most requests of a server whose answers it has not taken.
-pub(super) const MAX_UNANSWERED: usize = 256;
-/// Most notifications that are read from a server in a second; others wait in its pipe.
-pub(in crate::mcp) const MAX_NOTIFICATIONS: usize = 1_000;
-
-/// The pace at which a server is read: a flood must not take the processor.
-pub(in crate::mcp) struct Pace {
-    /// The most of a second.
-    most: usize,
-    /// The end of the current second, and what was read in it.
-    second: (Instant, usize),
-}
-
-impl Pace {
-    pub(in crate::mcp) fn new(most: usize) -> Self {
-        Self { most, second: (Instant::now(), 0) }
-    }
-
-    /// Waits for the next second, where this one is full.
-    pub(in crate::mcp) async fn wait(&mut self) {
-        let (end, count) = self.second;
-        if count >= self.most {
-            sleep_until(end).await;
-        }
-        if Instant::now() >= end {
-            self.second = (Instant::now() + Duration::from_secs(1), 0);
-        }
-    }
-
-    pub(in crate::mcp) fn count(&mut self, read: usize) {
-        self.second.1 += read;
-    }
-}
+const MAX_UNANSWERED: usize = 256;
 
 /// A transport with its routes.
 pub(in crate::mcp) struct RoutedTransport<T> {
@@ -261,9 +224,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
         let routes = Arc::clone(&self.routes);
         async move {
             let sent = sending.await;
-            if answered.is_some() {
-                forget_one(&mut locked(&routes.unanswered), answered.as_ref());
-            }
+            forget_one(&mut locked(&routes.unanswered), answered.as_ref());
             sent
         }
     }
@@ -285,108 +246,153 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
     }
 }
 
-/// Most announcements that wait for a reader; a slower one gets the latest.
-const MAX_ANNOUNCEMENTS: usize = 64;
-
-/// Our handler of the connection.
-pub(in crate::mcp) struct Client {
-    /// Signals a changed list of tools.
-    pub(in crate::mcp) changed: Arc<Notify>,
-    pub(in crate::mcp) routes: Arc<RequestRoutes>,
-    /// Changes of resources and prompts.
-    pub(in crate::mcp) announcements: broadcast::Sender<ServerNotification>,
-    /// The client that the server can ask, where the connection is for one.
-    client: CurrentClient,
-    /// The client whose capabilities are declared.
-    pub(in crate::mcp) declared: Option<Arc<ClientSession>>,
-}
-
-impl Client {
-    pub(in crate::mcp) fn new(client: CurrentClient) -> Self {
-        let announcements = broadcast::channel(MAX_ANNOUNCEMENTS).0;
-        let routes = Arc::new(RequestRoutes::new(client.clone()));
-        let declared = client.borrow().clone();
-        Self { changed: Arc::default(), routes, announcements, client, declared }
-    }
-}
-
-impl Service<RoleClient> for Client {
-    /// Asks the client of the request in progress, else the client of the connection.
-    async fn handle_request(
-        &self,
-        request: ServerRequest,
-        context: RequestContext<RoleClient>,
-    ) -> Result<ClientResult, ErrorData> {
-        let method = match &request {
-            ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
-            ServerRequest::CreateMessageRequest(_) => CreateMessageRequestMethod::VALUE,
-            ServerRequest::ListRootsRequest(_) => ListRootsRequestMethod::VALUE,
-            ServerRequest::ElicitRequest(_) => ElicitationCreateRequestMethod::VALUE,
-            ServerRequest::CustomRequest(request) => &request.method,
-            _ => "",
-        };
-        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.declared.is_some();
-        let client = self.client.borrow().clone().filter(|_| is_known);
-        let Some(client) = client else {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None));
-        };
-        let of = match context.extensions.get::<InboundStreamOrigin>() {
-            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
-            _ => None,
-        };
-        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages.clone());
-        let gone = || Err(ErrorData::internal_error("the client is gone", None));
-        tokio::select! {
-            answer = ask_client(&to_client, request) => answer.unwrap_or_else(gone),
-            () = context.ct.cancelled() => gone(),
-        }
-    }
-
-    async fn handle_notification(
-        &self,
-        mut notification: ServerNotification,
-        _: NotificationContext<RoleClient>,
-    ) -> Result<(), ErrorData> {
-        // Metadata of this connection is not for clients.
-        notification.extensions_mut().clear();
-        match notification {
-            ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
-            ServerNotification::ResourceUpdatedNotification(_)
-            | ServerNotification::ResourceListChangedNotification(_)
-            | ServerNotification::PromptListChangedNotification(_) => {
-                let _ = self.announcements.send(notification);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn get_info(&self) -> ClientConfig {
-        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        let capabilities = self.declared.as_ref().map(|client| client.capabilities.clone());
-        ClientConfig::new(capabilities.unwrap_or_default(), name)
-    }
-}
-
-/// Sets the level of log messages of a connection whenever its client does.
-pub(in crate::mcp) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClient) {
-    let info = peer.peer_info();
-    let has_levels = info
-        .is_some_and(|info| info.capabilities.logging.is_some() && info.protocol_version.has_initialize());
-    if !has_levels {
-        return;
-    }
-    let Ok(Some(client)) = client.wait_for(Option::is_some).await.map(|client| client.clone()) else {
-        return;
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use rmcp::model::{
+        CallToolRequest, CallToolRequestParams, ClientResult, NumberOrString, RequestMetaObject,
     };
-    let mut levels = client.levels.subscribe();
-    while !peer.is_transport_closed() {
-        let level = *levels.borrow_and_update();
-        if let Some(level) = level {
-            let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
+    use serde_json::json;
+    use tokio::sync::watch;
+
+    use super::super::to_client;
+    use super::*;
+
+    /// A call of this caller, sent and answered.
+    fn called(
+        routes: &RequestRoutes,
+        id: i64,
+        caller: &Arc<str>,
+    ) -> tokio::sync::mpsc::Receiver<ServerMessage> {
+        let (messages, received) = to_client();
+        let mut call = CallToolRequest::new(CallToolRequestParams::new("read"));
+        let origin = RequestOrigin::new(RequestMetaObject::new(), None, messages).of_caller(caller);
+        call.extensions.insert(Arc::new(origin));
+        let id = NumberOrString::Number(id);
+        routes.sent(&ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(call), id));
+        received
+    }
+
+    fn log(routes: &RequestRoutes) {
+        let message = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "late"}});
+        routes.received(&serde_json::from_value(message).unwrap());
+    }
+
+    fn answered(routes: &RequestRoutes, id: i64) {
+        let message = json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}});
+        routes.received(&serde_json::from_value(message).unwrap());
+    }
+
+    #[test]
+    fn a_late_log_message_reaches_no_other_caller() {
+        let routes = RequestRoutes::new(watch::channel(None).1);
+        let amy = Arc::from("amy");
+        let bob = Arc::from("bob");
+        let mut first = called(&routes, 1, &amy);
+        log(&routes);
+        assert!(first.try_recv().is_ok());
+        answered(&routes, 1);
+        let mut second = called(&routes, 2, &amy);
+        log(&routes);
+        assert!(second.try_recv().is_ok(), "all is for one caller");
+        answered(&routes, 2);
+        let mut other = called(&routes, 3, &bob);
+        log(&routes);
+        assert!(other.try_recv().is_err(), "it may be about a call of the first caller");
+        answered(&routes, 3);
+        let mut again = called(&routes, 4, &amy);
+        log(&routes);
+        assert!(again.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_request_is_silent_without_progress_and_questions_of_its_server() {
+        const TIME: Duration = Duration::from_millis(20);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let routes = RequestRoutes::new(watch::channel(None).1);
+            let heard = Arc::<Heard>::default();
+            let mut call = CallToolRequest::new(CallToolRequestParams::new("read"));
+            call.extensions.insert(Arc::clone(&heard));
+            let mut call = ClientRequest::CallToolRequest(call);
+            call.get_meta_mut().set_progress_token(ProgressToken(NumberOrString::Number(7)));
+            routes.sent(&ClientJsonRpcMessage::request(call, NumberOrString::Number(1)));
+            let progress = |token: i64| {
+                let params = json!({"progressToken": token, "progress": 1});
+                let note = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+                routes.received(&serde_json::from_value(note).unwrap());
+            };
+            let is_silent =
+                async || tokio::time::timeout(50 * TIME, routes.silent(&heard, TIME)).await.is_ok();
+            progress(7);
+            assert!(
+                heard.0.notified().now_or_never().is_some(),
+                "progress is heard without a client that wants it"
+            );
+            progress(8);
+            assert!(heard.0.notified().now_or_never().is_none(), "other progress is not");
+            assert!(is_silent().await);
+            let question = json!({"jsonrpc": "2.0", "id": 5, "method": "roots/list"});
+            assert!(routes.takes_request(&serde_json::from_value(question).unwrap()));
+            assert!(!is_silent().await, "it waits for the answer");
+            forget_one(&mut locked(&routes.unanswered), Some(&NumberOrString::Number(5)));
+            assert!(is_silent().await);
+        });
+    }
+
+    /// A server that sends the same request without an end, and takes no answer.
+    struct Flood;
+
+    impl Transport<RoleClient> for Flood {
+        type Error = std::convert::Infallible;
+
+        fn send(
+            &mut self,
+            _: ClientJsonRpcMessage,
+        ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+            std::future::pending()
         }
-        if levels.changed().await.is_err() {
-            return;
+
+        async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+            serde_json::from_value(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).ok()
         }
+
+        async fn close(&mut self) -> Result<(), Self::Error> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_server_that_takes_no_answer_is_read_no_further() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let routes = Arc::new(RequestRoutes::new(watch::channel(None).1));
+            let mut transport = RoutedTransport::new(Flood, &routes);
+            let mut received = 0;
+            while transport.receive().await.is_some() {
+                received += 1;
+                let answer =
+                    ClientJsonRpcMessage::response(ClientResult::empty(()), NumberOrString::Number(1));
+                drop(transport.send(answer));
+            }
+            assert_eq!(received, MAX_UNANSWERED);
+            assert!(routes.end().is_some_and(|reason| reason.contains("took no answer")));
+        });
+    }
+
+    #[test]
+    fn requests_that_are_answered_or_cancelled_do_not_count() {
+        let routes = RequestRoutes::new(watch::channel(None).1);
+        let message = |message| serde_json::from_value(message).unwrap();
+        for id in 0..MAX_UNANSWERED as i64 * 2 {
+            assert!(routes.takes_request(&message(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))));
+            match id % 2 {
+                0 => forget_one(&mut locked(&routes.unanswered), Some(&NumberOrString::Number(id))),
+                _ => assert!(routes.takes_request(&message(
+                    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+                ))),
+            }
+        }
+        assert!(locked(&routes.unanswered).is_empty());
     }
 }
