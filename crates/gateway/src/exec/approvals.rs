@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::approval_notice::{announce, page, whole_arguments};
 use super::backend::Backends;
-use super::record::{event, fingerprint, redacted};
+use super::record::{fingerprint, redacted};
 use super::{Call, Checked, Notes};
 use crate::state::{
     Approval, ApprovalStatus, Event, EventKind, HiddenValue, StateError, StateStore, now, random_id,
@@ -381,6 +381,6 @@ fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
         input: redacted(call, call.arguments(), None),
         outcome: "ok".into(),
         detail,
-        ..event(call, EventKind::Approval)
+        ..call.event(EventKind::Approval)
     });
 }

@@ -14,8 +14,9 @@ use tokio::time::{Instant, timeout_at};
 use super::approvals::{is_allowed_by_asking, may_run_as_direct, runs_as_direct};
 use super::backend::{Backends, no_backend};
 use super::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
+use super::request::{separate_fields, take_dry_run, take_from_own_arguments, without};
 use super::results::check_select;
-use super::{Call, CallRequest, EffectLimit, request};
+use super::{Call, CallRequest, EffectLimit};
 use crate::functions::FunctionContext;
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::{InvalidArguments, Repair, corrected, decoded, until_stopped, validate};
@@ -56,7 +57,7 @@ fn leave_out_hidden(call: &mut Call, tool: &Tool) {
 
 /// Separates the fields of the call from the arguments of a tool that can be called.
 fn separate(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
-    let separated = request::separate(&mut call.request, tool);
+    let separated = separate_fields(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
     separated?;
     call.validated = Some(tool.parameters.is_checked());
@@ -78,7 +79,7 @@ async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>
         let repaired = validate(&tool, secrets, &mut request.args, beside, warnings)
             .map_err(InvalidArguments::shortened)?;
         // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
-        request::take_from_own_arguments(request, tool.parameters.schema())?;
+        take_from_own_arguments(request, tool.parameters.schema())?;
         Ok(repaired)
     });
     let repaired = repaired.await?;
@@ -339,7 +340,7 @@ async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
         None => Err(ToolError::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
     });
     if found.is_err() {
-        request::take_dry_run(&mut call.request);
+        take_dry_run(&mut call.request);
         call.is_dry_run = call.request.dry_run == Some(true);
     }
     found
@@ -412,7 +413,7 @@ fn unknown(context: &FunctionContext, name: &str, near: &[&Tool], args: &Value) 
         Value::Null => Value::Object(Default::default()),
         args => args.clone(),
     };
-    let args = request::without(tool.parameters.schema(), args);
+    let args = without(tool.parameters.schema(), args);
     failure.example_op = Some(tool.op.clone());
     failure.offering(corrected(tool, context.view.catalog().secrets(), &args))
 }

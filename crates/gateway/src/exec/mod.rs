@@ -14,6 +14,7 @@ mod send;
 mod steps;
 
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::functions::FunctionContext;
-use crate::state::{StateStore, WaitBudget};
+use crate::state::{Event, EventKind, StateStore, WaitBudget, now};
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use approvals::{approve, give_back};
 use backend::McpAnswer;
@@ -45,7 +46,7 @@ pub use request::{CallRequest, Caller, EVERY_ROLE, EffectLimit, LackedRight};
 pub use results::{next_page, part_of, reached};
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
-pub async fn execute(context: FunctionContext, request: CallRequest) -> Envelope {
+pub async fn execute(context: FunctionContext, request: CallRequest, functions: Functions) -> Envelope {
     let mut call = Call::new(context, request);
     // The tool, its arguments, the allowed effect, the receipt.
     let checked = guarded(check(&mut call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
@@ -54,7 +55,7 @@ pub async fn execute(context: FunctionContext, request: CallRequest) -> Envelope
         Ok(tool) => {
             let operation = Operation::tool(&tool.name);
             let running = async {
-                match (Checked { call, tool }) {
+                match (Checked { call, tool, functions, run_step }) {
                     call if call.must_outlive_caller() => run_detached(call).await,
                     call => run(call).await,
                 }
@@ -63,6 +64,11 @@ pub async fn execute(context: FunctionContext, request: CallRequest) -> Envelope
             operation.observe(running, error).await
         }
     }
+}
+
+/// Answers a step of a call, which is a call with every check. Its type is erased, since a call may have steps.
+fn run_step(context: FunctionContext, request: CallRequest, functions: Functions) -> StepAnswer {
+    Box::pin(execute(context, request, functions))
 }
 
 /// Runs a checked call.
@@ -146,7 +152,21 @@ struct Call {
 struct Checked {
     call: Call,
     tool: Arc<Tool>,
+    /// Answers a function of toolcrib that is the backend of a tool.
+    functions: Functions,
+    /// Answers a step of the call.
+    run_step: fn(FunctionContext, CallRequest, Functions) -> StepAnswer,
 }
+
+/// Answers the function of this name, as the backend of a tool; `None` if there is no such function, or it runs tools itself.
+pub type Functions = for<'c> fn(&'c FunctionContext, &str, Value) -> Option<FunctionAnswer<'c>>;
+
+/// The fields of a function's answer, once they are there.
+pub type FunctionAnswer<'c> =
+    Pin<Box<dyn Future<Output = Result<Map<String, Value>, ToolError>> + Send + 'c>>;
+
+/// The answer of a step, once it is there.
+type StepAnswer = Pin<Box<dyn Future<Output = Envelope> + Send>>;
 
 /// Notes on a run, for the `meta` of its envelope.
 #[derive(Default)]
@@ -264,6 +284,21 @@ impl Call {
             meta.insert("context".into(), context.clone());
         }
         meta
+    }
+
+    /// An event of this call for the trace, without its facts.
+    fn event(&self, kind: EventKind) -> Event {
+        let caller = &self.context.caller;
+        Event {
+            at: now(),
+            trace_id: self.context.trace.id().to_string(),
+            caller: caller.name.to_string(),
+            session: caller.session.as_ref().map(ToString::to_string),
+            kind,
+            function: self.request.function.to_string(),
+            latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+            ..Event::default()
+        }
     }
 
     /// The error of a call that has panicked. `was_begun`: whether its backend may have been sent something.

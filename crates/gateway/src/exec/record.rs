@@ -12,7 +12,7 @@ use super::results::length;
 use super::{Call, Checked, Envelope, Notes, Outcome};
 use crate::functions::FunctionContext;
 use crate::state::{
-    self, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget, random_id,
+    Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget, now, random_id,
 };
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use toolcrib_catalog::Tool;
@@ -145,7 +145,7 @@ impl Call {
             dry_run: self.is_dry_run,
             tokens: outcome.map_or(0, tokens),
             detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
-            ..event(self, EventKind::Call)
+            ..self.event(EventKind::Call)
         };
         self.state().record(event);
     }
@@ -225,21 +225,7 @@ fn unwritable(problem: impl Display) -> ToolError {
 fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
     let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
     let op = Some(tool.op.clone());
-    call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
-}
-
-pub(super) fn event(call: &Call, kind: EventKind) -> Event {
-    let caller = &call.context.caller;
-    Event {
-        at: state::now(),
-        trace_id: call.context.trace.id().to_string(),
-        caller: caller.name.to_string(),
-        session: caller.session.as_ref().map(ToString::to_string),
-        kind,
-        function: call.request.function.to_string(),
-        latency_us: i64::try_from(call.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-        ..Event::default()
-    }
+    call.state().record(Event { op, outcome: "ok".into(), detail, ..call.event(EventKind::ContextShift) });
 }
 
 /// Stores the context that a result sets for its session.

@@ -243,7 +243,7 @@ const MAX_TAKEN: usize = 20;
 const MAX_DEPTH: usize = 32;
 
 /// Moves the fields of the call out of its arguments, and makes these an object.
-pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), ToolError> {
+pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<(), ToolError> {
     let schema = tool.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
     let taken = take_from_arguments(request, schema, &mut beside);

@@ -8,8 +8,10 @@ use tokio::time::timeout;
 use super::backend::{
     BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
-use super::{Checked, Notes, record, results, steps};
-use crate::functions::Function;
+use super::record::store_session_context;
+use super::results::{Missing, first_page, select_fields};
+use super::steps::{preview_steps, run_steps};
+use super::{Checked, Notes};
 use crate::tool_error::ToolError;
 use toolcrib_catalog::ToolArgument;
 use toolcrib_definition::Backend;
@@ -23,7 +25,7 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, 
     if let Backend::Steps(backend) = &*backend {
         // A dry run of steps runs those that only read.
         let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
-        return Box::pin(steps::preview(call, backend, &sent, notes)).await;
+        return Box::pin(preview_steps(call, backend, &sent, notes)).await;
     }
     let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
     let begun = Begun::default();
@@ -52,7 +54,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
         Backend::Steps(backend) => {
-            let result = Box::pin(steps::run(call, backend, &sent, begun, notes)).await?;
+            let result = Box::pin(run_steps(call, backend, &sent, begun, notes)).await?;
             Ok(BackendResponse::new(result))
         }
         // The other backends have time limits themselves.
@@ -75,7 +77,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
         error => Box::new(error.without(&hidden)),
     });
-    record::store_session_context(call, call.tool(), &content, notes).await;
+    store_session_context(call, call.tool(), &content, notes).await;
     match call.request.step {
         // The next step may need all of it.
         Some(_) => Ok(content),
@@ -83,7 +85,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         None if call.request.as_is && notes.original.is_some() => Ok(content),
         None => {
             let content = selected(call, content, notes);
-            Ok(results::first_page(call, content, notes).await)
+            Ok(first_page(call, content, notes).await)
         }
     }
 }
@@ -98,8 +100,8 @@ fn selected(call: &Checked, content: Value, notes: &mut Notes) -> Value {
         return content;
     }
     notes.original = None;
-    let (fields, missing) = results::select_fields(&content, &call.request.select);
-    notes.warnings.extend(missing.iter().map(results::Missing::warning));
+    let (fields, missing) = select_fields(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(Missing::warning));
     fields
 }
 
@@ -109,17 +111,15 @@ async fn run_function(
     function: &str,
     request: BackendRequest<'_>,
 ) -> Result<BackendResponse, BackendError> {
-    // A function that runs tools could call itself without an end.
-    let Some(function) = Function::named(function).filter(|function| !function.runs_tools()) else {
+    let Some(answer) = (call.functions)(&call.context, function, request.arguments.clone()) else {
         return Err(BackendError::unconfigured(
             "this tool is to be run by a function that there is not, or that runs tools itself",
         ));
     };
     request.begun.mark();
     let time = call.config().serve.limits.call_time();
-    match timeout(time, function.call(&call.context, request.arguments.clone())).await {
+    match timeout(time, answer).await {
         Ok(answer) => answer
-            .into_result()
             .map(|fields| BackendResponse::new(Value::Object(fields)))
             .map_err(BackendError::of_function),
         Err(_) => {

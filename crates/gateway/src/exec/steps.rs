@@ -6,7 +6,6 @@
 //! 3. The first failure ends the run, and says what was done. A dry run runs the reads, and tells the request of each write.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -27,7 +26,7 @@ use toolcrib_front::mcp::FilledSecrets;
 const MAX_ATTEMPTS: usize = 20;
 
 /// Runs the steps of a call.
-pub(super) async fn run(
+pub(super) async fn run_steps(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
@@ -40,7 +39,7 @@ pub(super) async fn run(
 }
 
 /// Tells the calls of a dry run.
-pub(super) async fn preview(
+pub(super) async fn preview_steps(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
@@ -233,7 +232,7 @@ impl<'c> Run<'c> {
                 step: Some(Box::new(self.inner.clone())),
                 ..CallRequest::default()
             };
-            let result = call_of_step(self.call, request).await;
+            let result = (self.call.run_step)(self.call.context.clone(), request, self.call.functions).await;
             let has_failed_before =
                 matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
             if !has_failed_before {
@@ -337,11 +336,6 @@ impl<'c> Run<'c> {
 
 fn quoted_list(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// The call of a step. Its type is erased, since a call may have steps itself.
-fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = Envelope> + Send>> {
-    Box::pin(super::execute(call.context.clone(), request))
 }
 
 /// The key of a step, derived from that of the call.

@@ -130,17 +130,17 @@ impl Trace {
 // The arguments of a call.
 
 /// The arguments of a call of this function, as its own type.
-pub(super) fn arguments<T: DeserializeOwned>(
-    function: &Function,
-    context: &FunctionContext,
+pub(super) fn read_arguments<T: DeserializeOwned>(
+    (name, definition): (&str, Option<&Tool>),
+    secrets: SecretPolicy<'_>,
     given: Value,
 ) -> Result<T, ToolError> {
-    let given = match function.definition() {
-        Some(definition) => check(definition, context.view.catalog().secrets(), given)?,
+    let given = match definition {
+        Some(definition) => check(definition, secrets, given)?,
         None => given,
     };
     T::deserialize(given).map_err(|_| {
-        let message = format!("the arguments of {} do not fit", function.name());
+        let message = format!("the arguments of {name} do not fit");
         ToolError::invalid(message, "correct the arguments; `example` fits")
     })
 }

@@ -11,10 +11,9 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError, context};
+use super::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError, context::read_arguments};
 use crate::exec::{BYTES_A_TOKEN, Caller, EffectLimit};
 use crate::state::{Event, EventKind, InvalidSessionName, Session, WaitBudget};
-use toolcrib_catalog as catalog;
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::RequireDoc;
 use toolcrib_definition::Effect;
@@ -57,7 +56,7 @@ fn answer_with<'c, A: Arguments + 'static>(
     arguments: Value,
 ) -> AnswerFuture<'c> {
     Box::pin(async move {
-        let arguments: A = context::arguments(function, context, arguments)?;
+        let arguments: A = function.arguments(context, arguments)?;
         arguments.answer(function, context).await
     })
 }
@@ -146,7 +145,16 @@ impl Function {
 
     /// Its definition: description, schema of its arguments, example.
     pub fn definition(&self) -> Option<&'static Tool> {
-        catalog::functions().named(self.name)
+        toolcrib_catalog::functions().named(self.name)
+    }
+
+    /// The arguments of a call, as their own type.
+    pub(super) fn arguments<T: DeserializeOwned>(
+        &self,
+        context: &FunctionContext,
+        given: Value,
+    ) -> Result<T, ToolError> {
+        read_arguments((self.name, self.definition()), context.view.catalog().secrets(), given)
     }
 
     /// Whether it is in a list.
@@ -234,7 +242,7 @@ impl Function {
     }
 
     async fn traced_call(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
-        let traced = TracedCall::of(self, context, &arguments);
+        let traced = self.trace.map(|kind| TracedCall::of(kind, context, &arguments));
         let answer = (self.handler)(self, context, arguments).await.unwrap_or_else(|error| {
             let named = traced.as_ref().and_then(|traced| traced.names.first());
             let error = self.with_example(error, &context.view);
@@ -243,7 +251,7 @@ impl Function {
         });
         let answer = answer.with_registry_version(&context.view.catalog().version);
         if let Some(traced) = traced {
-            traced.record(self, context, &answer).await;
+            traced.record(self.name, context, &answer).await;
         }
         answer
     }
@@ -312,18 +320,17 @@ struct TracedCall {
 
 impl TracedCall {
     /// Records the request.
-    fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
-        let kind = function.trace?;
+    fn of(kind: EventKind, context: &FunctionContext, arguments: &Value) -> Self {
         let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
         let input = match context.caller.session {
             Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),
             None => Value::Null,
         };
-        Some(Self { kind, names, input, started: Instant::now() })
+        Self { kind, names, input, started: Instant::now() }
     }
 
     /// Records the outcome.
-    async fn record(self, function: &Function, context: &FunctionContext, answer: &Answer) {
+    async fn record(self, function: &str, context: &FunctionContext, answer: &Answer) {
         self.count(context, answer);
         let Some(session) = context.caller.session() else { return };
         let event = Event {
@@ -331,7 +338,7 @@ impl TracedCall {
             caller: session.caller.to_string(),
             session: Some(session.id.to_string()),
             kind: self.kind,
-            function: function.name().into(),
+            function: function.into(),
             outcome: answer.error().map_or("ok", ErrorCode::as_str).into(),
             latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
             tokens: (answer.bytes() as u64 / BYTES_A_TOKEN) as i64,

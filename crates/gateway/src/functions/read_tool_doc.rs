@@ -6,7 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::function::{Arguments, ROOT};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, discovery};
+use super::{
+    Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, discovery::not_authorized,
+};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 
@@ -38,7 +40,7 @@ impl Arguments for ReadToolDoc {
         let mut seen = HashSet::new();
         for name in self.name.iter().chain(&self.names) {
             match view.resolve(name) {
-                Ok(index) if view.is_forbidden(index) => errors.push((name, discovery::not_authorized(name))),
+                Ok(index) if view.is_forbidden(index) => errors.push((name, not_authorized(name))),
                 Ok(index) if seen.insert(index) => found.extend(read(view, index, self.section)?),
                 Ok(_) => {}
                 Err(unresolved) => match index_page(view, name) {

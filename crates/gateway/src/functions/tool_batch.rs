@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
 use super::function::{AnswerFuture, ROOT, called, harmless, panicked};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
 use toolcrib_catalog::arguments::WRAPPERS;
@@ -33,7 +33,7 @@ async fn answer(
     input: Value,
 ) -> Result<Answer, ToolError> {
     let (arguments, items) = taken(input)?;
-    let asked: BatchArguments = context::arguments(function, context, arguments)?;
+    let asked: BatchArguments = function.arguments(context, arguments)?;
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,

@@ -1,15 +1,16 @@
 //! The functions that run one tool: `tool_exec`, `tool_exec_read` and `tool_exec_write` for clients that ask a person
 //! depending on the effect of a function, `call_tool` of the discovery protocol, and a call of a tool by its own name. All make
-//! a [`CallRequest`], which [`exec::execute`] answers. `read_result` reads on in a long result.
+//! a [`CallRequest`], which [`execute`] answers. `read_result` reads on in a long result.
 
 use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::discovery::named_tool;
 use super::function::{AnswerFuture, Arguments, panicked};
-use super::{Answer, CatalogView, Function, FunctionContext, ToolError, discovery};
-use crate::exec::{self, CallRequest, Envelope, Outcome, next_page};
+use super::{Answer, CatalogView, Function, FunctionContext, ToolError};
+use crate::exec::{CallRequest, Envelope, Outcome, execute, next_page, refuse};
 use crate::state::WaitBudget;
 use toolcrib_catalog::Resolved;
 use toolcrib_catalog::arguments::{FieldError, decoded};
@@ -45,10 +46,8 @@ async fn run_request(
 ) -> Answer {
     let context = context.clone();
     enveloped(match request {
-        Ok(request) => exec::execute(context, request).await,
-        Err(error) => {
-            exec::refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), error).await
-        }
+        Ok(request) => execute_with_functions(context, request).await,
+        Err(error) => refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), error).await,
     })
 }
 
@@ -140,6 +139,16 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
     Envelope { op: own.name().to_string(), outcome, repaired: Vec::new(), meta, original: None }
 }
 
+/// Runs a call, for which functions may be backends of tools.
+async fn execute_with_functions(context: FunctionContext, request: CallRequest) -> Envelope {
+    execute(context, request, |context, name, arguments| {
+        // A function that runs tools could call itself without an end.
+        let function = Function::named(name).filter(|function| !function.runs_tools())?;
+        Some(Box::pin(async move { function.call(context, arguments).await.into_result() }))
+    })
+    .await
+}
+
 fn enveloped(mut envelope: Envelope) -> Answer {
     let error = envelope.outcome.error();
     let original = envelope.original.take();
@@ -156,7 +165,7 @@ pub(super) struct CallTool {
 
 impl Arguments for CallTool {
     async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
-        let (index, tool) = discovery::named_tool(&context.view, &self.tool_id)?;
+        let (index, tool) = named_tool(&context.view, &self.tool_id)?;
         let op = tool.op.clone();
         let request = CallRequest {
             function: function.name(),
@@ -166,7 +175,7 @@ impl Arguments for CallTool {
             dry_run: self.dry_run,
             ..CallRequest::default()
         };
-        let envelope = exec::execute(context.clone(), request).await;
+        let envelope = execute_with_functions(context.clone(), request).await;
         match envelope.outcome {
             Outcome::Failed(error) => Err(in_own_words(error, &op)),
             Outcome::Result(_) | Outcome::Replayed(_) => Ok(of_call_tool(envelope)),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::catalog_view::HelpTarget;
+use super::discovery::not_authorized;
 use super::function::{Arguments, ROOT};
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use crate::state::{EventKind, EventQuery};
@@ -161,7 +162,7 @@ fn fields(
                 return Err(ToolError::internal("this tool has no place"));
             };
             if view.is_forbidden(*index) {
-                return Err(super::discovery::not_authorized(&tool.op));
+                return Err(not_authorized(&tool.op));
             }
             let page = page.as_ref().map_err(ToolError::internal)?;
             let mut fields = help::of_tool(tool, wanted);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::discovery::{
-    Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
+    Scope, UNREAD, blank, category, category_hints, hundredths, near_categories, ranked, read_part,
 };
 use super::function::Arguments;
 use super::{Answer, CatalogView, Function, FunctionContext, SemanticSearch, ToolError};
@@ -66,8 +66,8 @@ impl Arguments for ToolSearch {
         let is_alone = self.queries.is_empty();
         if queries.is_empty() {
             return Err(match &self.query {
-                Some(_) => super::discovery::blank("query"),
-                None if !is_alone => super::discovery::blank("queries"),
+                Some(_) => blank("query"),
+                None if !is_alone => blank("queries"),
                 None => nothing_asked(),
             });
         }
@@ -397,7 +397,7 @@ pub struct SearchQuery<'q> {
 pub struct SearchOutcome {
     /// The result of each query, in order.
     pub found: Vec<SearchResult>,
-    /// Whether meaning was used; for [`super::Answer::with_semantic_status`].
+    /// Whether meaning was used; for [`crate::functions::Answer::with_semantic_status`].
     pub semantic: SemanticStatus,
 }
 

@@ -172,7 +172,9 @@ impl StateStore {
             Err(StateError::Failed("the idempotency key is no longer ours".into()))
         }
     }
+}
 
+impl StateStore {
     /// Records that a session was given the page of an op.
     pub async fn record_doc_read(
         &self,
@@ -222,7 +224,9 @@ impl StateStore {
         })
         .await
     }
+}
 
+impl StateStore {
     /// Counts stored bytes, and returns whether it is time to delete what is over the bounds: to sum up all rows at each
     /// write would take too long.
     fn is_due_after(&self, bytes: usize) -> bool {
@@ -232,7 +236,9 @@ impl StateStore {
         }
         is_due
     }
+}
 
+impl StateStore {
     /// Stores a result for its caller, to be read on. The oldest results go if those of the caller, or of all callers, have too
     /// many bytes.
     pub async fn store_result(&self, result: StoredResult) -> Result<(), StateError> {

@@ -110,6 +110,29 @@ impl Row {
     }
 }
 
+/// Most rows in one statement. Several rows share a statement, because each statement waits for a database that may
+/// be far away.
+const ROWS: usize = 16;
+
+/// Inserts rows, with what is done about known ones.
+pub(super) fn insert(
+    sql: &mut dyn Sql,
+    into: &str,
+    rows: Vec<Vec<Value>>,
+    conflict: &str,
+) -> Result<(), StateError> {
+    for some in rows.chunks(ROWS) {
+        let mut numbers = (1..).map(|number| format!("?{number}"));
+        let places = some.iter().map(|row| {
+            let places: Vec<String> = numbers.by_ref().take(row.len()).collect();
+            format!("({})", places.join(", "))
+        });
+        let places: Vec<String> = places.collect();
+        sql.rows(&format!("INSERT INTO {into} VALUES {}{conflict}", places.join(", ")), &some.concat())?;
+    }
+    Ok(())
+}
+
 // SQLite: one file, which several processes may share, or memory.
 
 /// Longest wait for another process's lock.
@@ -243,7 +266,7 @@ fn migrated(mut db: Connection) -> Result<Connection, StateError> {
                 all.commit()?;
             }
             VERSION => drop(all),
-            other => return Err(StateError::newer(other)),
+            other => return Err(StateError::newer(other, VERSION)),
         }
     }
     Ok(db)

@@ -18,7 +18,7 @@ use strum::VariantArray;
 use tokio::sync::oneshot;
 
 use super::approvals::erase_expired;
-use super::database::{Access, Database, Row, Sql, values};
+use super::database::{Access, Database, Row, Sql, insert, values};
 use super::sums::{add_up, forget_sums};
 use super::{Health, Session, StateError, StateStore, millis, now, waited};
 use toolcrib_definition::Effect;
@@ -166,10 +166,6 @@ const NEWEST: i64 = 10_000;
 /// free page.
 const PROBED: usize = 64 << 10;
 
-/// Most rows in one statement. Several rows share a statement, because each statement waits for a database that may
-/// be far away.
-const ROWS: usize = 16;
-
 /// Most milliseconds by which ages grow between two clean-ups, so that a clock that is wrong once makes nothing too
 /// old.
 const STEP: i64 = 86_400_000;
@@ -266,25 +262,6 @@ fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> Result<(), S
         sql.rows("DELETE FROM session_sums WHERE last <= ?1", &values![last - NEWEST])?;
     }
     add_up(sql, last - count + 1, events)
-}
-
-/// Inserts rows, with what is done about known ones.
-pub(super) fn insert(
-    sql: &mut dyn Sql,
-    into: &str,
-    rows: Vec<Vec<Value>>,
-    conflict: &str,
-) -> Result<(), StateError> {
-    for some in rows.chunks(ROWS) {
-        let mut numbers = (1..).map(|number| format!("?{number}"));
-        let places = some.iter().map(|row| {
-            let places: Vec<String> = numbers.by_ref().take(row.len()).collect();
-            format!("({})", places.join(", "))
-        });
-        let places: Vec<String> = places.collect();
-        sql.rows(&format!("INSERT INTO {into} VALUES {}{conflict}", places.join(", ")), &some.concat())?;
-    }
-    Ok(())
 }
 
 /// The columns of an event, in the order of its table.

@@ -143,8 +143,7 @@ pub enum StateError {
 
 impl StateError {
     /// State with a schema that is not ours.
-    fn newer(version: i64) -> Self {
-        let own = database::VERSION;
+    fn newer(version: i64, own: i64) -> Self {
         let (age, step) =
             if version > own { ("a newer", "update toolcrib, or use") } else { ("an older", "use") };
         Self::Newer(format!(

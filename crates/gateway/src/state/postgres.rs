@@ -251,7 +251,7 @@ async fn migrate(pool: &Pool) -> Result<(), StateError> {
             Ok(all.commit().await?)
         }
         Some(VERSION) => Ok(()),
-        Some(other) => Err(StateError::newer(other)),
+        Some(other) => Err(StateError::newer(other, VERSION)),
     }
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
-use super::database::{Access, Row, Sql, values};
-use super::events::{OF_CALLS, SHARED, event, insert};
+use super::database::{Access, Row, Sql, insert, values};
+use super::events::{OF_CALLS, SHARED, event};
 use super::{Event, EventKind, StateError, StateStore};
 
 /// Milliseconds of a day.
@@ -144,7 +144,9 @@ impl StateStore {
         let select = format!("SELECT {SUMS} FROM session_sums WHERE caller = ?1 AND session = ?2");
         Ok(self.rows(Access::Read, &select, values![caller, session]).await?.pop().map(summary))
     }
+}
 
+impl StateStore {
     /// The newest calls of a query, newest first, and whether there are older ones that were not read.
     pub async fn calls(&self, wanted: &CallQuery) -> Result<(Vec<Event>, bool), StateError> {
         let _ = self.flush().await;
@@ -195,7 +197,9 @@ impl StateStore {
         })
         .await
     }
+}
 
+impl StateStore {
     /// The usage since a day, by day, tool and outcome.
     pub async fn usage(&self, callers: &Callers, since: i64) -> Result<Vec<Usage>, StateError> {
         let _ = self.flush().await;

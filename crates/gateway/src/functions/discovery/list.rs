@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Map;
 
-use super::search::{fitting as fitting_categories, nothing, search_in_scope};
+use super::search::{fitting_categories, nothing, search_in_scope};
 use super::{CategoryHit, Scope, category, category_fields, place, query, segments, tool_fields};
 use crate::functions::function::Arguments;
 use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use self::search::by_words;
 use super::function::Arguments;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
 use toolcrib_catalog::{Callable, CategoryNode, Resolved, Tool};
@@ -23,9 +24,7 @@ use toolcrib_definition::{Effect, NoSchemaMode, Schema, clean_line, quoted};
 use toolcrib_search::Hit;
 
 pub(super) use list::List;
-pub(super) use search::{
-    Scope, SearchNodes, SearchToolByCategory, nearest as near_categories, ranked, read_part,
-};
+pub(super) use search::{Scope, SearchNodes, SearchToolByCategory, near_categories, ranked, read_part};
 
 /// Next step where nothing fits and a source could not be read: the tool may be in it.
 pub(super) const UNREAD: &str = "not all sources of the catalog could be read, and the tool may be in one of those: ask again \
@@ -105,9 +104,7 @@ fn unknown_category(view: &CatalogView, path: &str) -> ToolError {
         close.extend(tree.find(above));
     }
     if close.is_empty() {
-        close.extend(
-            search::by_words(view, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
-        );
+        close.extend(by_words(view, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node));
     }
     let mut seen = HashSet::new();
     close.retain(|&node| node != 0 && seen.insert(node));

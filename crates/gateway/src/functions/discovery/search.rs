@@ -155,7 +155,7 @@ impl Arguments for SearchNodes {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let query = query(&self.query).ok_or_else(|| blank("query"))?;
         let view = &*context.view;
-        let (found, semantic) = fitting(context, query, self.limit).await;
+        let (found, semantic) = fitting_categories(context, query, self.limit).await;
         if !found.fits {
             let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
             let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
@@ -190,7 +190,7 @@ pub(super) struct Ranked {
 }
 
 /// The categories that fit a query: by fitting tools below them, or by their names.
-pub(super) async fn fitting(
+pub(super) async fn fitting_categories(
     context: &FunctionContext,
     query: &str,
     limit: usize,
@@ -328,7 +328,7 @@ fn says(query: &str, name: &str) -> bool {
 }
 
 /// The categories that are nearest to a query; the roots where none is near.
-pub(in crate::functions) fn nearest(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
+pub(in crate::functions) fn near_categories(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
     let hits = by_words(view, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
