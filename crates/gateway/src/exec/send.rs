@@ -8,15 +8,15 @@ use tokio::time::timeout;
 use super::backend::{
     BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
-use super::record::store_session_context;
-use super::results::{Missing, first_page, select_fields};
+use super::call::{Checked, Notes};
+use super::results::first_page;
+use super::select::{Missing, select_fields};
+use super::sent_arguments::SentArguments;
+use super::session_context::store_session_context;
 use super::steps::{preview_steps, run_steps};
-use super::{Checked, Notes};
 use crate::tool_error::ToolError;
-use toolcrib_catalog::ToolArgument;
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
-use toolcrib_definition::secret::REDACTED;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Answers a dry run with the request that a call would send.
@@ -157,62 +157,4 @@ fn without(hidden: &FilledSecrets, mut error: ToolError) -> ToolError {
         error.hints = hints;
     }
     error
-}
-
-/// The arguments of a call, for its backend.
-pub(super) struct SentArguments<'c> {
-    pub(super) value: Cow<'c, Value>,
-    /// The values that no answer may repeat.
-    pub(super) hidden: Vec<Value>,
-}
-
-impl<'c> SentArguments<'c> {
-    /// The arguments with all values.
-    fn of(call: &'c Checked) -> Result<Self, BackendError> {
-        Self::filled(call, |_, value| value)
-    }
-
-    /// The arguments for a text about the call, without the values that no answer may repeat.
-    fn shown(call: &'c Checked) -> Result<Self, BackendError> {
-        Self::filled(call, |argument, value| if is_secret(argument) { REDACTED.into() } else { value })
-    }
-
-    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
-        let mut value = Cow::Borrowed(call.arguments());
-        let mut hidden = Vec::new();
-        for argument in &call.tool().set_arguments {
-            let is_given = value.get(&argument.name).is_some_and(|given| !given.is_null());
-            if is_given && !argument.set.hidden {
-                continue;
-            }
-            let own = value_of(call, argument)?;
-            if is_secret(argument) {
-                hidden.push(own.clone());
-            }
-            if let Value::Object(arguments) = value.to_mut() {
-                arguments.insert(argument.name.clone(), shown(argument, own));
-            }
-        }
-        Ok(Self { value, hidden })
-    }
-}
-
-/// Whether the value may be in no answer: callers do not know it, or it comes from the environment.
-fn is_secret(argument: &ToolArgument) -> bool {
-    argument.set.hidden || argument.set.env.is_some()
-}
-
-fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendError> {
-    if let Some(value) = &argument.set.value {
-        return Ok(value.clone());
-    }
-    let Some(variable) = &argument.set.env else {
-        return Err(BackendError::unconfigured(format!(
-            "the operator sets the argument `{}`, but its value is not read: toolcrib.toml was found, not named",
-            argument.name
-        )));
-    };
-    let text = call.context.services.backends.variable(variable)?;
-    let plain = || Value::from(text.as_str());
-    Ok(if argument.is_text { plain() } else { serde_json::from_str(&text).unwrap_or_else(|_| plain()) })
 }

@@ -7,9 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::function::Arguments;
-use super::tool_search::find;
-use super::{Answer, Function, FunctionContext, SearchQuery, SemanticSearch, ToolError};
+use super::answer::Answer;
+use super::function::{Arguments, Function};
+use super::search::{SearchQuery, find};
+use crate::context::{FunctionContext, SemanticSearch};
+use crate::tool_error::ToolError;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::function::{Arguments, ROOT};
-use super::{
-    Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, discovery::not_authorized,
-};
+use super::answer::Answer;
+use super::call::ROOT;
+use super::discovery::not_authorized;
+use super::function::{Arguments, Function};
+use crate::context::{CatalogView, FunctionContext};
+use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 

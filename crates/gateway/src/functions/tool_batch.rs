@@ -4,10 +4,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::function::{AnswerFuture, ROOT, called, harmless, panicked};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
+use super::answer::Answer;
+use super::call::{ROOT, panicked};
+use super::examples::{called, harmless};
+use super::function::{AnswerFuture, Function};
+use crate::context::{CatalogView, FunctionContext};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
+use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::WRAPPERS;
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::{from_json, pointer_join};

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{bounds, over_bounds};
+use super::bounds::{bounds, over_bounds};
+use super::callers::Callers;
 use super::database::{Access, Row, Sql, values};
-use super::{Callers, StateError, StateStore, random_id};
+use super::random_id::random_id;
+use super::state_error::StateError;
+use super::store::StateStore;
 
 /// A call that waits for a person's decision, or has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -313,8 +316,8 @@ fn approval(mut row: Row) -> Result<Approval, StateError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MAX_BYTES_OF_CALLER, now};
     use super::*;
+    use crate::state::{MAX_BYTES_OF_CALLER, now};
 
     #[tokio::test]
     async fn the_oldest_waiting_calls_of_a_caller_make_room_and_the_answer_names_them() {

@@ -17,8 +17,9 @@ use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use super::backend_error::{BackendError, BackendErrorKind};
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values};
+use super::request::{BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
