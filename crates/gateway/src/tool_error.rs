@@ -92,6 +92,9 @@ impl ErrorCode {
     }
 }
 
+/// The result of a call, or of a part of it.
+pub type Result<T, E = ToolError> = std::result::Result<T, E>;
+
 /// The reason why a call has no result, and the next step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolError {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::request::{CallRequest, key_of, receipt_of};
-use crate::tool_error::ToolError;
+use crate::tool_error::Result;
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{WRAPPERS, make_object};
 use toolcrib_definition::clean_line;
@@ -24,7 +24,7 @@ const MAX_TAKEN: usize = 20;
 const MAX_DEPTH: usize = 32;
 
 /// Moves the fields of the call out of its arguments, and makes these an object.
-pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<(), ToolError> {
+pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
     let schema = tool.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
     let taken = take_from_arguments(request, schema, &mut beside);
@@ -42,7 +42,7 @@ pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<
 }
 
 /// Moves the fields of the call out of its arguments.
-pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value) -> Result<(), ToolError> {
+pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value) -> Result<()> {
     let mut given = std::mem::take(&mut request.args);
     let taken = take_from_arguments(request, schema, &mut given);
     request.args = given;
@@ -50,11 +50,7 @@ pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value)
 }
 
 /// Moves the fields of the call out of `arguments`, unless the schema has properties of these names.
-fn take_from_arguments(
-    call: &mut CallRequest,
-    schema: &Value,
-    arguments: &mut Value,
-) -> Result<(), ToolError> {
+fn take_from_arguments(call: &mut CallRequest, schema: &Value, arguments: &mut Value) -> Result<()> {
     let Some(fields) = arguments.as_object_mut() else {
         if let Value::String(text) = arguments
             && normalized(text).contains("dryruntrue")

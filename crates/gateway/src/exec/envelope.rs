@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::backend::McpAnswer;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::Repair;
 
 /// The answer to a call, for its caller.
@@ -33,8 +33,8 @@ pub enum Outcome {
     Replayed(Map<String, Value>),
 }
 
-impl From<Result<Value, ToolError>> for Outcome {
-    fn from(result: Result<Value, ToolError>) -> Self {
+impl From<Result<Value>> for Outcome {
+    fn from(result: Result<Value>) -> Self {
         result.map_or_else(Outcome::Failed, Outcome::Result)
     }
 }

@@ -13,7 +13,7 @@ use super::envelope::Outcome;
 use super::fingerprint::fingerprint;
 use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
-use crate::tool_error::{Certainty, ErrorCode, ToolError};
+use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
 use toolcrib_definition::Effect;
 use toolcrib_definition::guard::guarded;
 
@@ -75,7 +75,7 @@ pub(super) async fn hold<T>(
 pub(super) async fn settle(
     claim: Option<&Claim>,
     call: &Checked,
-    ran: Result<Value, ToolError>,
+    ran: Result<Value>,
     notes: &mut Notes,
 ) -> Outcome {
     let (outcome, certainty) = match ran {
@@ -103,7 +103,7 @@ pub(super) async fn settle(
 }
 
 /// The status of a claim, which this call acquires if it is free.
-async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus, ToolError> {
+async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus> {
     let state = call.state();
     let claimed = match require_writable(&call.context, &mut notes.warnings) {
         Ok(()) => acquire_claim(state, claim, call.longest_silence()).await.map_err(unwritable),

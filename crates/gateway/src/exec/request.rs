@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::select::read_select;
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::{FieldError, WRAPPERS};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{from_json, normalized};
@@ -77,7 +77,7 @@ const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "co
 
 impl CallRequest {
     /// Reads the input of `function`.
-    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, ToolError> {
+    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self> {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
@@ -106,14 +106,14 @@ impl CallRequest {
         (name, tool): (&str, Option<usize>),
         args: Value,
         idempotency_key: Option<&str>,
-    ) -> Result<Self, ToolError> {
+    ) -> Result<Self> {
         let op = op_of(Some(name.into()))?;
         let key = key_of(idempotency_key.map(Value::from))?;
         Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
     }
 
     /// The fields of the call: of the input, of JSON text, or of an object around them.
-    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, ToolError> {
+    fn fields(&mut self, given: Value) -> Result<Map<String, Value>> {
         let given = match given {
             Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
@@ -183,7 +183,7 @@ impl CallRequest {
     }
 }
 
-fn op_of(given: Option<Value>) -> Result<String, ToolError> {
+fn op_of(given: Option<Value>) -> Result<String> {
     match given {
         Some(Value::String(op)) if !op.trim().is_empty() => Ok(op.trim().chars().take(LONGEST_OP).collect()),
         Some(Value::String(_)) | None | Some(Value::Null) => {
@@ -196,7 +196,7 @@ fn op_of(given: Option<Value>) -> Result<String, ToolError> {
 }
 
 /// Reads an idempotency key.
-pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, ToolError> {
+pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>> {
     match given {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Ok(Some(key)),
@@ -208,7 +208,7 @@ pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, ToolError> 
 }
 
 /// Reads a receipt.
-pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, ToolError> {
+pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>> {
     match given {
         Some(Value::String(receipt)) => Ok(Some(receipt.trim().to_string())),
         None | Some(Value::Null) => Ok(None),

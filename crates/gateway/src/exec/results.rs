@@ -14,7 +14,7 @@ use super::json_length::{is_longer_json, length};
 use super::select::{check_all_selected, read_select, select_fields};
 use super::shape::shape_of;
 use crate::state::{MAX_BYTES_OF_CALLER, StateError, StateStore, StoredResult, now, random_id};
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_definition::finding::pointer_join;
 use toolcrib_front::long_work::apart;
 
@@ -109,7 +109,7 @@ pub async fn next_page(
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
         ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
@@ -150,7 +150,7 @@ async fn selected(
     caller: &str,
     selected: Value,
     limit: usize,
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     if !is_longer(&selected, limit) {
         return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::shape::MAX_NAMES;
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::FieldError;
 use toolcrib_definition::finding::{nearest, pointer_unescape};
 use toolcrib_definition::quoted;
@@ -17,7 +17,7 @@ const MAX_POINTER: usize = 1000;
 const EVERY: &str = "*";
 
 /// Reads the field `select`: a list of pointers, or one alone.
-pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, ToolError> {
+pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>> {
     let pointers = match given {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::String(only)) => vec![Value::String(only)],
@@ -49,7 +49,7 @@ fn misshapen_select(at: &str) -> ToolError {
 }
 
 /// Refuses pointers to fields that the schema of a result does not know.
-pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), ToolError> {
+pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<()> {
     let unknown = pointers.iter().enumerate().find_map(|(index, pointer)| {
         let problem = unknown_field(pointer, schema)?;
         Some((index, pointer, problem))
@@ -58,7 +58,7 @@ pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), To
 }
 
 /// Refuses pointers to nothing in a result.
-pub(super) fn check_all_selected(missing: &[Missing]) -> Result<(), ToolError> {
+pub(super) fn check_all_selected(missing: &[Missing]) -> Result<()> {
     missing
         .first()
         .map_or(Ok(()), |missing| Err(refused_pointer(missing.index, &missing.pointer, &missing.nearest)))

@@ -14,13 +14,13 @@ use super::select::{Missing, select_fields};
 use super::sent_arguments::SentArguments;
 use super::session_context::store_session_context;
 use super::steps::{preview_steps, run_steps};
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Answers a dry run with the request that a call would send.
-pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value> {
     let backend = backend(call)?;
     if let Backend::Steps(backend) = &*backend {
         // A dry run of steps runs those that only read.
@@ -39,14 +39,14 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, 
 }
 
 /// Sends a call to its backend.
-pub(super) async fn send(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+pub(super) async fn send(call: &Checked, notes: &mut Notes) -> Result<Value> {
     let begun = Begun::default();
     let sent = guarded(send_begun(call, &begun, notes)).await;
     sent.unwrap_or_else(|_| Err(call.panicked(begun.is_marked())))
 }
 
 /// Runs a call, and marks `begun` before anything is sent.
-async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<Value, ToolError> {
+async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<Value> {
     let backend = backend(call)?;
     let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
     notes.was_run = true;
@@ -90,7 +90,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
     }
 }
 
-fn backend(call: &Checked) -> Result<Cow<'_, Backend>, ToolError> {
+fn backend(call: &Checked) -> Result<Cow<'_, Backend>> {
     Backends::of(call.tool(), call.config()).ok_or_else(|| no_backend(call.tool(), call.arguments()))
 }
 

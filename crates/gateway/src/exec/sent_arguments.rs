@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::backend::BackendError;
+use super::backend::{BackendError, Result};
 use super::call::Checked;
 use toolcrib_catalog::ToolArgument;
 use toolcrib_definition::secret::REDACTED;
@@ -18,16 +18,16 @@ pub(super) struct SentArguments<'c> {
 
 impl<'c> SentArguments<'c> {
     /// The arguments with all values.
-    pub(super) fn of(call: &'c Checked) -> Result<Self, BackendError> {
+    pub(super) fn of(call: &'c Checked) -> Result<Self> {
         Self::filled(call, |_, value| value)
     }
 
     /// The arguments for a text about the call, without the values that no answer may repeat.
-    pub(super) fn shown(call: &'c Checked) -> Result<Self, BackendError> {
+    pub(super) fn shown(call: &'c Checked) -> Result<Self> {
         Self::filled(call, |argument, value| if is_secret(argument) { REDACTED.into() } else { value })
     }
 
-    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
+    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self> {
         let mut value = Cow::Borrowed(call.arguments());
         let mut hidden = Vec::new();
         for argument in &call.tool().set_arguments {
@@ -52,7 +52,7 @@ fn is_secret(argument: &ToolArgument) -> bool {
     argument.set.hidden || argument.set.env.is_some()
 }
 
-fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendError> {
+fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value> {
     if let Some(value) = &argument.set.value {
         return Ok(value.clone());
     }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{
     FieldError, MAX_EXPLAINED, Repair, RepairKind, and_more, coerce_to_schema, in_words,
@@ -16,7 +16,7 @@ pub(super) fn read_arguments<T: DeserializeOwned>(
     (name, definition): (&str, Option<&Tool>),
     secrets: SecretPolicy<'_>,
     given: Value,
-) -> Result<T, ToolError> {
+) -> Result<T> {
     let given = match definition {
         Some(definition) => check(definition, secrets, given)?,
         None => given,
@@ -28,7 +28,7 @@ pub(super) fn read_arguments<T: DeserializeOwned>(
 }
 
 /// Valid arguments; else an error with field errors and an example.
-fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Result<Value, ToolError> {
+fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Result<Value> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     if definition.parameters.accepts(&arguments) {
         read_integers(definition, &mut arguments);

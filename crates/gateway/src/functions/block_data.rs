@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, Body};
 use crate::exec::backend::DataBlock;
-use crate::state::{StateError, StateStore, StoredResult, now, random_id};
+use crate::state::{Result, StateStore, StoredResult, now, random_id};
 
 /// Milliseconds that a link holds, as the rest of a long result.
 const LINK_TTL_MS: i64 = 3_600_000;
@@ -63,7 +63,7 @@ impl Answer {
     }
 
     /// Stores the data of all blocks for their caller, and adds a link to each.
-    pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<(), StateError> {
+    pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<()> {
         let mut links = Vec::new();
         for (call, original) in self.originals() {
             let blocks = original.data_blocks();
@@ -95,7 +95,7 @@ pub async fn linked_data(
     state: &StateStore,
     caller: &str,
     (id, block): (&str, &str),
-) -> Result<Option<BlockData>, StateError> {
+) -> Result<Option<BlockData>> {
     if !id.starts_with("bl_") {
         return Ok(None);
     }

@@ -13,7 +13,7 @@ use super::arguments::read_arguments;
 use crate::context::{CatalogView, FunctionContext};
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
-use crate::tool_error::ToolError;
+use crate::tool_error::Result;
 use toolcrib_catalog::Tool;
 
 /// A function of toolcrib.
@@ -33,7 +33,7 @@ pub struct Function {
 type Handler = for<'c> fn(&'static Function, &'c FunctionContext, Value) -> AnswerFuture<'c>;
 
 /// An answer that is waited for.
-pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer, ToolError>> + Send + 'c>>;
+pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'c>>;
 
 /// The arguments of a function, which answer its call.
 pub(super) trait Arguments: DeserializeOwned + Send {
@@ -42,7 +42,7 @@ pub(super) trait Arguments: DeserializeOwned + Send {
         self,
         function: &Function,
         context: &FunctionContext,
-    ) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+    ) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 /// Answers a call with arguments that fit the definition of the function.
@@ -149,7 +149,7 @@ impl Function {
         &self,
         context: &FunctionContext,
         given: Value,
-    ) -> Result<T, ToolError> {
+    ) -> Result<T> {
         read_arguments((self.name, self.definition()), context.view.catalog().secrets(), given)
     }
 

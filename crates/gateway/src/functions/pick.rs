@@ -11,7 +11,7 @@ use super::answer::Answer;
 use super::function::{Arguments, Function};
 use super::search::{SearchQuery, find};
 use crate::context::{FunctionContext, SemanticSearch};
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;
@@ -78,7 +78,7 @@ pub(super) struct Pick {
 }
 
 impl Arguments for Pick {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();
         let options = Options {
@@ -141,12 +141,7 @@ fn described(picked: &Picked) -> Value {
 
 impl FunctionContext {
     /// Picks from the tools that the caller may see.
-    pub async fn pick(
-        &self,
-        input: Value,
-        scorer: ScorerKind,
-        options: &Options,
-    ) -> Result<PickOutcome, ToolError> {
+    pub async fn pick(&self, input: Value, scorer: ScorerKind, options: &Options) -> Result<PickOutcome> {
         self.configured(scorer)?;
         self.view.wait_for_indexes().await;
         let all = &self.view.catalog().tools;
@@ -179,7 +174,7 @@ impl FunctionContext {
     }
 
     /// Refuses a scorer whose model is not configured.
-    fn configured(&self, scorer: ScorerKind) -> Result<(), ToolError> {
+    fn configured(&self, scorer: ScorerKind) -> Result<()> {
         let missing = match scorer {
             ScorerKind::Keyword => return Ok(()),
             ScorerKind::Embedding | ScorerKind::Hybrid => match self.services.semantic {

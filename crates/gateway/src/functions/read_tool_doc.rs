@@ -10,7 +10,7 @@ use super::call::ROOT;
 use super::discovery::not_authorized;
 use super::function::{Arguments, Function};
 use crate::context::{CatalogView, FunctionContext};
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 
@@ -35,7 +35,7 @@ enum Part {
 }
 
 impl Arguments for ReadToolDoc {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let view = &*context.view;
         let mut found = Vec::new();
         let mut errors = Vec::new();
@@ -106,7 +106,7 @@ struct Found {
 }
 
 /// The requested part of the doc of the tool at this position.
-fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>, ToolError> {
+fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>> {
     let (Some(tool), Some(page)) = (view.catalog().tools.get(index), view.page(index)) else {
         return Ok(None);
     };

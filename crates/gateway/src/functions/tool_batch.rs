@@ -11,7 +11,7 @@ use super::function::{AnswerFuture, Function};
 use crate::context::{CatalogView, FunctionContext};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::WRAPPERS;
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::{from_json, pointer_join};
@@ -31,11 +31,7 @@ pub(super) fn run<'c>(
     Box::pin(answer(function, context, input))
 }
 
-async fn answer(
-    function: &'static Function,
-    context: &FunctionContext,
-    input: Value,
-) -> Result<Answer, ToolError> {
+async fn answer(function: &'static Function, context: &FunctionContext, input: Value) -> Result<Answer> {
     let (arguments, items) = taken(input)?;
     let asked: BatchArguments = function.arguments(context, arguments)?;
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
@@ -146,7 +142,7 @@ const LONGEST_ID: usize = 64;
 struct BatchItem {
     id: Option<String>,
     /// The call, or the error of an invalid item.
-    call: Result<BatchCall, ToolError>,
+    call: Result<BatchCall>,
 }
 
 #[derive(Clone)]
@@ -156,7 +152,7 @@ struct BatchCall {
 }
 
 /// The arguments with their list under the right name, and the calls in it.
-fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>), ToolError> {
+fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>)> {
     let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
@@ -229,7 +225,7 @@ impl BatchItem {
 }
 
 impl BatchCall {
-    fn read(mut fields: Map<String, Value>) -> Result<Self, ToolError> {
+    fn read(mut fields: Map<String, Value>) -> Result<Self> {
         let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
         if !fields.contains_key("input")
             && !fields.contains_key("op")
@@ -354,14 +350,14 @@ struct References<'a> {
 
 impl References<'_> {
     /// An input with the values that its references mean.
-    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>, ToolError> {
+    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>> {
         let field = |(name, value): (&String, &Value)| {
             Ok((name.clone(), self.value(value, &pointer_join("", name), 0)?))
         };
         input.iter().map(field).collect()
     }
 
-    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value, ToolError> {
+    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value> {
         if depth > DEEPEST {
             return Err(misfit(at, "this is nested too deeply".into()));
         }
@@ -372,18 +368,18 @@ impl References<'_> {
                     let field = |(name, value): (&String, &Value)| {
                         Ok((name.clone(), self.value(value, &pointer_join(at, name), depth + 1)?))
                     };
-                    Value::Object(fields.iter().map(field).collect::<Result<_, ToolError>>()?)
+                    Value::Object(fields.iter().map(field).collect::<Result<_>>()?)
                 }
             },
             Value::Array(items) => {
                 let item = |(index, value)| self.value(value, &pointer_join(at, index), depth + 1);
-                items.iter().enumerate().map(item).collect::<Result<_, ToolError>>()?
+                items.iter().enumerate().map(item).collect::<Result<_>>()?
             }
             plain => plain.clone(),
         })
     }
 
-    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value, ToolError> {
+    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value> {
         let index = match from {
             Value::String(id) => {
                 let earlier = self.items.iter().take(self.answers.len());

@@ -14,7 +14,7 @@ use super::discovery::not_authorized;
 use super::function::{Arguments, Function};
 use crate::context::{CatalogView, FunctionContext, HelpTarget};
 use crate::state::{EventKind, EventQuery};
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
@@ -41,7 +41,7 @@ fn yes() -> bool {
 }
 
 impl Arguments for ToolHelp {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let wanted = HelpOptions {
             format: self.format,
             examples: self.include_examples,
@@ -70,7 +70,7 @@ async fn several(
     context: &FunctionContext,
     paths: impl Iterator<Item = String>,
     wanted: HelpOptions,
-) -> Result<Answer, ToolError> {
+) -> Result<Answer> {
     let mut results = Vec::new();
     let mut errors = Vec::new();
     let mut seen = HashSet::new();
@@ -110,7 +110,7 @@ async fn fields_now(
     context: &FunctionContext,
     place: &HelpTarget,
     wanted: HelpOptions,
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     if *place == HelpTarget::Session {
         return known_ops(context).await;
     }
@@ -120,7 +120,7 @@ async fn fields_now(
 }
 
 /// The help on one target as JSON, made at its first use.
-fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, ToolError> {
+fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes> {
     let make = || {
         let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
         answer.extend(fields(view, place, wanted)?);
@@ -152,11 +152,7 @@ fn unchanged(path: &str, known: &str) -> Map<String, Value> {
 }
 
 /// The fields of the help on one target.
-fn fields(
-    view: &CatalogView,
-    place: &HelpTarget,
-    wanted: HelpOptions,
-) -> Result<Map<String, Value>, ToolError> {
+fn fields(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Map<String, Value>> {
     let catalog = view.catalog();
     match place {
         HelpTarget::Op(index) => {
@@ -196,7 +192,7 @@ const LONGEST_PATH: usize = 4 << 10;
 
 /// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
 /// group comes before other names of tools.
-fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
+fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
     let name = path.trim();
     let catalog = view.catalog();
     if name.len() > LONGEST_PATH {
@@ -261,7 +257,7 @@ const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
 /// The ops of the caller's session, in the order of their first event.
-async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, ToolError> {
+async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
     let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
     let events = context.services.state.events(&wanted).await;

@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::types::Value;
 use serde::de::DeserializeOwned;
 
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 
 /// Version of the schema.
 pub(super) const VERSION: i64 = 2;
@@ -28,7 +28,7 @@ pub enum Access {
 /// A database. Its methods block.
 pub trait Database: Send + Sync + fmt::Debug {
     /// Runs a transaction: all of its changes are made, or none.
-    fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError>;
+    fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<()>;
 
     /// Whether its content is lost when the process ends.
     fn is_volatile(&self) -> bool {
@@ -37,20 +37,20 @@ pub trait Database: Send + Sync + fmt::Debug {
 }
 
 /// The statements of a transaction.
-pub type Transaction<'a> = &'a mut dyn FnMut(&mut dyn Sql) -> Result<(), StateError>;
+pub type Transaction<'a> = &'a mut dyn FnMut(&mut dyn Sql) -> Result<()>;
 
 /// A transaction in progress.
 pub trait Sql {
     /// Runs a statement, and returns its rows.
-    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, StateError>;
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>>;
 
     /// Waits until no other transaction that locks the same name is in progress.
-    fn lock(&mut self, name: &str) -> Result<(), StateError>;
+    fn lock(&mut self, name: &str) -> Result<()>;
 }
 
 impl dyn Sql + '_ {
     /// The first row of a statement.
-    pub(super) fn row(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>, StateError> {
+    pub(super) fn row(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>> {
         Ok(self.rows(sql, values)?.into_iter().next())
     }
 }
@@ -98,7 +98,7 @@ impl Row {
     }
 
     /// The next column, a text of JSON.
-    pub(super) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
+    pub(super) fn json<T: DeserializeOwned>(&mut self) -> Result<T> {
         serde_json::from_str(&self.string())
             .map_err(|error| StateError::Failed(format!("stored data is not JSON: {error}")))
     }
@@ -109,12 +109,7 @@ impl Row {
 const ROWS: usize = 16;
 
 /// Inserts rows, with what is done about known ones.
-pub(super) fn insert(
-    sql: &mut dyn Sql,
-    into: &str,
-    rows: Vec<Vec<Value>>,
-    conflict: &str,
-) -> Result<(), StateError> {
+pub(super) fn insert(sql: &mut dyn Sql, into: &str, rows: Vec<Vec<Value>>, conflict: &str) -> Result<()> {
     for some in rows.chunks(ROWS) {
         let mut numbers = (1..).map(|number| format!("?{number}"));
         let places = some.iter().map(|row| {

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 
 use super::database::{Row, Sql, insert, values};
 use super::event::{Event, EventKind};
-use super::state_error::StateError;
+use super::state_error::Result;
 use super::sums::add_up;
 use toolcrib_definition::Effect;
 
@@ -28,7 +28,7 @@ pub(super) const OF_CALLS: &str =
 const OF_OTHERS: &str = "input, kind, found";
 
 /// Writes events.
-pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> Result<(), StateError> {
+pub(super) fn write(sql: &mut dyn Sql, events: &[Event], is_volatile: bool) -> Result<()> {
     let count = events.len() as i64;
     let counter = "UPDATE tool_event_counter SET last = last + ?1 WHERE one = 1 RETURNING last";
     let last = sql.row(counter, &values![count])?.map_or(0, |mut row| row.int());
@@ -83,7 +83,7 @@ pub(super) fn row(id: i64, event: &Event) -> Vec<Value> {
     row
 }
 
-pub(super) fn event(mut row: Row) -> Result<Event, StateError> {
+pub(super) fn event(mut row: Row) -> Result<Event> {
     Ok(Event {
         id: row.int(),
         at: row.int(),

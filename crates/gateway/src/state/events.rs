@@ -8,7 +8,7 @@ use super::database::{Access, Sql, values};
 use super::event::Event;
 use super::event_rows::{OF_CALLS, SHARED, event};
 use super::sessions::Session;
-use super::state_error::StateError;
+use super::state_error::Result;
 use super::store::StateStore;
 use super::sums::forget_sums;
 use super::wait_budget::waited;
@@ -48,13 +48,13 @@ impl StateStore {
     }
 
     /// Waits until all recorded events are written.
-    pub async fn flush(&self) -> Result<(), StateError> {
+    pub async fn flush(&self) -> Result<()> {
         waited(self.recorder.flush()).await
     }
 
     /// Returns events, oldest first. Events that this process has just recorded are
     /// written first, if possible, and included.
-    pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
+    pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>> {
         let _ = self.flush().await;
         let mut chosen = "id > ?1".to_string();
         let mut values = values![wanted.after].to_vec();
@@ -78,7 +78,7 @@ impl StateStore {
 
     /// Deletes events and state older than this, and the arguments of expired approvals, after all recorded events
     /// are written.
-    pub async fn delete_older(&self, older_than: Duration) -> Result<(), StateError> {
+    pub async fn delete_older(&self, older_than: Duration) -> Result<()> {
         let _ = self.recorder.flush().await;
         let age = millis(older_than);
         self.ask(Access::Erase, move |sql| forget(sql, age)).await
@@ -89,7 +89,7 @@ impl StateStore {
 const PAGE: usize = 1_000;
 
 /// All events of a query, whatever its limit.
-pub async fn every_event(state: &StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
+pub async fn every_event(state: &StateStore, mut wanted: EventQuery) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     wanted.limit = PAGE;
     loop {
@@ -104,7 +104,7 @@ pub async fn every_event(state: &StateStore, mut wanted: EventQuery) -> Result<V
 }
 
 /// Deletes rows older than this many milliseconds, and rows that have expired.
-fn forget(sql: &mut dyn Sql, age: i64) -> Result<(), StateError> {
+fn forget(sql: &mut dyn Sql, age: i64) -> Result<()> {
     erase_expired(sql)?;
     let clock = format!(
         "UPDATE tool_state SET clock = clock + CASE WHEN NOW_MS < seen THEN 0 WHEN NOW_MS - seen > {STEP} THEN {STEP} \

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bounds::{bounds, over_bounds};
 use super::clock::millis;
 use super::database::{Access, Sql, values};
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use super::store::StateStore;
 
 /// An idempotency key, with its call.
@@ -68,14 +68,14 @@ const KEY: &str = "caller || ' ' || key";
 impl StateStore {
     /// Claims an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is
     /// renewed by claiming again with the same `owner`.
-    pub async fn claim(&self, wanted: &Claim, lease: Duration) -> Result<ClaimStatus, StateError> {
+    pub async fn claim(&self, wanted: &Claim, lease: Duration) -> Result<ClaimStatus> {
         let wanted = wanted.clone();
         let lease = millis(lease);
         self.ask(Access::Write, move |sql| claim(sql, &wanted, lease)).await
     }
 
     /// Status that a claim would find, without taking it; `None` where the key is free. Writes nothing.
-    pub async fn recall(&self, claim: &Claim, lease: Duration) -> Result<Option<ClaimStatus>, StateError> {
+    pub async fn recall(&self, claim: &Claim, lease: Duration) -> Result<Option<ClaimStatus>> {
         let claim = claim.clone();
         let lease = millis(lease);
         self.ask(Access::Read, move |sql| status(sql, &claim, lease)).await
@@ -83,7 +83,7 @@ impl StateStore {
 
     /// Stores the outcome of a claim, durably, even after another process has given the call up: its owner knows better.
     /// Fails where the key is no longer its owner's.
-    pub async fn settle(&self, claim: &Claim, outcome: ClaimOutcome) -> Result<(), StateError> {
+    pub async fn settle(&self, claim: &Claim, outcome: ClaimOutcome) -> Result<()> {
         let claim = claim.clone();
         let is_full = match &outcome {
             ClaimOutcome::Answered(answer) => self.is_due_after(answer.to_string().len()),
@@ -129,7 +129,7 @@ impl StateStore {
 }
 
 /// Reads the status of a key for a claim; `None` where the key is free.
-fn status(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<Option<ClaimStatus>, StateError> {
+fn status(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<Option<ClaimStatus>> {
     let select = format!(
         "SELECT op, fingerprint, owner, status, answer, lease_until, NOW_MS FROM tool_idempotency_keys {OF_KEY}"
     );
@@ -158,7 +158,7 @@ fn status(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<Option<ClaimSt
 }
 
 /// Claims a key, or returns the status that prevents it.
-fn claim(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<ClaimStatus, StateError> {
+fn claim(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<ClaimStatus> {
     lock(sql, claim)?;
     let Claim { caller, key, op, fingerprint, owner } = claim;
     let Some(claimed) = status(sql, claim, lease)? else {
@@ -182,7 +182,7 @@ fn claim(sql: &mut dyn Sql, claim: &Claim, lease: i64) -> Result<ClaimStatus, St
     Ok(claimed)
 }
 
-fn lock(sql: &mut dyn Sql, claim: &Claim) -> Result<(), StateError> {
+fn lock(sql: &mut dyn Sql, claim: &Claim) -> Result<()> {
     sql.lock(&format!("{} {}", claim.caller, claim.key))
 }
 

@@ -47,7 +47,7 @@ pub use random_id::{random_id, random_secret};
 pub use recorder::Health;
 pub use sessions::{InvalidSessionName, Session};
 pub use sqlite::Sqlite;
-pub use state_error::StateError;
+pub use state_error::{Result, StateError};
 pub use store::StateStore;
 pub use stored_results::StoredResult;
 pub use summaries::Usage;

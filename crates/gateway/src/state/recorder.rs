@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::database::{Access, Database, Sql, values};
 use super::event::Event;
 use super::event_rows::write;
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use toolcrib_definition::guard::{guarded_now, locked};
 
 /// Whether state can be written to.
@@ -46,7 +46,7 @@ enum Message {
     Events,
     /// Something could not be written.
     Failed,
-    Flush(oneshot::Sender<Result<(), StateError>>),
+    Flush(oneshot::Sender<Result<()>>),
 }
 
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Recorder {
     }
 
     /// Waits until all queued events are written. After a failure, tries to write again.
-    pub(super) async fn flush(&self) -> Result<(), StateError> {
+    pub(super) async fn flush(&self) -> Result<()> {
         if self.shared.waiting.load(Acquire) == 0 && locked(&self.shared.problem).is_none() {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Shared {
     }
 
     /// Writes the queued events. After a failed write it first tests whether there is room again.
-    fn write(&self) -> Result<(), StateError> {
+    fn write(&self) -> Result<()> {
         let given = std::mem::take(&mut *locked(&self.events));
         let has_failed = locked(&self.problem).is_some();
         let written = guarded_now(|| {
@@ -202,7 +202,7 @@ impl Shared {
 }
 
 /// Tests whether there is room for the writes of a large call. Leaves nothing behind.
-fn probe(sql: &mut dyn Sql) -> Result<(), StateError> {
+fn probe(sql: &mut dyn Sql) -> Result<()> {
     let row = values!["probe", "", vec![b' '; PROBED], 0_i64];
     sql.rows("INSERT INTO tool_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4)", &row)?;
     sql.rows("DELETE FROM tool_results WHERE id = ?1", &values!["probe"]).map(drop)

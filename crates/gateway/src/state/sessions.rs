@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::bounds::{bounds, over_bounds};
 use super::database::{Access, values};
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use super::store::StateStore;
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.
@@ -47,12 +47,7 @@ const MAX_CONTEXT: usize = 64 << 10;
 
 impl StateStore {
     /// Records that a session was given the page of an op.
-    pub async fn record_doc_read(
-        &self,
-        session: &Session,
-        op: &str,
-        doc_version: &str,
-    ) -> Result<(), StateError> {
+    pub async fn record_doc_read(&self, session: &Session, op: &str, doc_version: &str) -> Result<()> {
         let insert = "INSERT INTO session_docs (caller, session, op, doc_version, at) VALUES (?1, ?2, ?3, ?4, NOW_MS) \
                       ON CONFLICT (caller, session, op) DO UPDATE SET doc_version = excluded.doc_version, at = excluded.at";
         let values = values![*session.caller, *session.id, *op, *doc_version];
@@ -60,14 +55,14 @@ impl StateStore {
     }
 
     /// The version of the page that the session was given last.
-    pub async fn doc_read_version(&self, session: &Session, op: &str) -> Result<Option<String>, StateError> {
+    pub async fn doc_read_version(&self, session: &Session, op: &str) -> Result<Option<String>> {
         let select = format!("SELECT doc_version FROM session_docs {OF_SESSION} AND op = ?3");
         let rows = self.rows(Access::Read, &select, values![*session.caller, *session.id, *op]).await?;
         Ok(rows.into_iter().next().and_then(|mut row| row.text()))
     }
 
     /// The context of a session, once a result has set it.
-    pub async fn session_context(&self, session: &Session) -> Result<Option<Value>, StateError> {
+    pub async fn session_context(&self, session: &Session) -> Result<Option<Value>> {
         let select = format!("SELECT context FROM session_contexts {OF_SESSION}");
         let rows = self.rows(Access::Read, &select, values![*session.caller, *session.id]).await?;
         rows.into_iter().next().map(|mut row| row.json()).transpose()
@@ -75,7 +70,7 @@ impl StateStore {
 
     /// Sets the context of a session. The oldest contexts go if those of the caller, or of all callers, have too many
     /// bytes.
-    pub async fn set_session_context(&self, session: &Session, context: &Value) -> Result<(), StateError> {
+    pub async fn set_session_context(&self, session: &Session, context: &Value) -> Result<()> {
         let context = context.to_string();
         if context.len() > MAX_CONTEXT {
             return Err(StateError::Failed(format!("it is over {} KiB", MAX_CONTEXT >> 10)));

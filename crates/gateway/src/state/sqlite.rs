@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params_from_iter};
 
 use super::database::{Access, Database, Row, SCHEMA, Sql, Transaction, VERSION};
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::private_file;
 
@@ -24,7 +24,7 @@ pub struct Sqlite {
     /// The file; `None` for memory.
     file: Option<PathBuf>,
     /// Opened at the first use: most runs of the program store nothing.
-    connections: OnceLock<Result<Connections, StateError>>,
+    connections: OnceLock<Result<Connections>>,
 }
 
 #[derive(Debug)]
@@ -41,13 +41,13 @@ impl Sqlite {
     }
 
     /// Opens a database in a file, which is made if it does not exist.
-    pub fn open(file: &Path) -> Result<Self, StateError> {
+    pub fn open(file: &Path) -> Result<Self> {
         let database = Self { file: Some(file.into()), connections: OnceLock::new() };
         database.connections()?;
         Ok(database)
     }
 
-    fn connections(&self) -> Result<&Connections, StateError> {
+    fn connections(&self) -> Result<&Connections> {
         let open = || match &self.file {
             None => {
                 Ok(Connections { writer: Mutex::new(migrated(Connection::open_in_memory()?)?), reader: None })
@@ -59,7 +59,7 @@ impl Sqlite {
 }
 
 impl Database for Sqlite {
-    fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
+    fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<()> {
         let Connections { writer, reader } = self.connections()?;
         let connection = reader.as_ref().filter(|_| access == Access::Read).unwrap_or(writer);
         let mut db = locked(connection);
@@ -85,7 +85,7 @@ impl Database for Sqlite {
 struct Statements<'c>(&'c Connection);
 
 impl Sql for Statements<'_> {
-    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, StateError> {
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>> {
         let mut statement = self.0.prepare_cached(&sql.replace("NOW_MS", NOW_MS))?;
         let columns = statement.column_count();
         let row = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column)).collect();
@@ -94,19 +94,19 @@ impl Sql for Statements<'_> {
     }
 
     /// Only one transaction writes.
-    fn lock(&mut self, _: &str) -> Result<(), StateError> {
+    fn lock(&mut self, _: &str) -> Result<()> {
         Ok(())
     }
 }
 
-fn open(file: &Path) -> Result<Connections, StateError> {
+fn open(file: &Path) -> Result<Connections> {
     // Arguments and results are private. An error here is reported when the database is opened.
     let _ = private_file::options().write(true).create_new(true).open(file);
     let writer = patiently(|| migrated(connect(file)?))?;
     Ok(Connections { writer: Mutex::new(writer), reader: Some(Mutex::new(connect(file)?)) })
 }
 
-fn connect(file: &Path) -> Result<Connection, StateError> {
+fn connect(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
     db.busy_timeout(LOCK_TIMEOUT)?;
@@ -119,7 +119,7 @@ fn connect(file: &Path) -> Result<Connection, StateError> {
 }
 
 /// Two processes that open a new file at the same moment block each other, and SQLite does not make them wait.
-fn patiently<T>(mut attempt: impl FnMut() -> Result<T, StateError>) -> Result<T, StateError> {
+fn patiently<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let started = Instant::now();
     loop {
         match attempt() {
@@ -132,7 +132,7 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, StateError>) -> Result<T,
 }
 
 /// A database with our schema.
-fn migrated(mut db: Connection) -> Result<Connection, StateError> {
+fn migrated(mut db: Connection) -> Result<Connection> {
     let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     if version(&db)? != VERSION {
         let all = db.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,5 +1,8 @@
 //! The reason why state did not answer.
 
+/// The answer of state.
+pub type Result<T, E = StateError> = std::result::Result<T, E>;
+
 /// Reason why state did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {

@@ -12,7 +12,7 @@ use super::database::{Access, Database, Row, Sql};
 use super::postgres;
 use super::recorder::{Health, Recorder};
 use super::sqlite::Sqlite;
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use super::wait_budget::waited;
 
 /// A store of state.
@@ -31,13 +31,13 @@ impl StateStore {
     }
 
     /// State in this file, which is made if it does not exist.
-    pub fn open(file: &Path) -> Result<Self, StateError> {
+    pub fn open(file: &Path) -> Result<Self> {
         Ok(Self::on(Sqlite::open(file)?))
     }
 
     /// State at this URL of PostgreSQL. The connection is made at the first use.
     #[cfg(feature = "postgres")]
-    pub fn postgres(url: &str) -> Result<Self, StateError> {
+    pub fn postgres(url: &str) -> Result<Self> {
         Ok(Self::on(postgres::Postgres::new(url)?))
     }
 
@@ -51,8 +51,8 @@ impl StateStore {
     pub async fn ask<T: Send + 'static>(
         &self,
         access: Access,
-        mut run: impl FnMut(&mut dyn Sql) -> Result<T, StateError> + Send + 'static,
-    ) -> Result<T, StateError> {
+        mut run: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let database = Arc::clone(&self.database);
         let asking = spawn_blocking(move || {
             let mut answer = None;
@@ -79,7 +79,7 @@ impl StateStore {
         access: Access,
         sql: &str,
         values: impl Into<Vec<Value>>,
-    ) -> Result<Vec<Row>, StateError> {
+    ) -> Result<Vec<Row>> {
         let statement = sql.to_string();
         let values = values.into();
         self.ask(access, move |sql| sql.rows(&statement, &values)).await

@@ -2,7 +2,7 @@
 
 use super::bounds::{MAX_BYTES_OF_CALLER, bounds, over_bounds};
 use super::database::{Access, values};
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 use super::store::StateStore;
 
 /// A result that was too long to be returned whole.
@@ -21,7 +21,7 @@ pub struct StoredResult {
 impl StateStore {
     /// Stores a result for its caller, to be read on. The oldest results go if those of the caller, or of all callers, have too
     /// many bytes.
-    pub async fn store_result(&self, result: StoredResult) -> Result<(), StateError> {
+    pub async fn store_result(&self, result: StoredResult) -> Result<()> {
         let StoredResult { id, caller, text, until } = result;
         if text.len() > MAX_BYTES_OF_CALLER {
             return Err(StateError::Failed(format!("it is over {} MiB", MAX_BYTES_OF_CALLER >> 20)));
@@ -41,7 +41,7 @@ impl StateStore {
     }
 
     /// A stored result of this caller.
-    pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<StoredResult>, StateError> {
+    pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<StoredResult>> {
         let select = "SELECT id, caller, text, until FROM tool_results WHERE caller = ?1 AND id = ?2 AND until > NOW_MS";
         let rows = self.rows(Access::Read, select, values![*caller, *id]).await?;
         Ok(rows.into_iter().next().map(|mut row| StoredResult {

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::callers::Callers;
 use super::database::{Access, Row, values};
 use super::event::EventKind;
-use super::state_error::StateError;
+use super::state_error::Result;
 use super::store::StateStore;
 use super::sums::SessionSummary;
 
@@ -33,7 +33,7 @@ impl StateStore {
         callers: &Callers,
         skip: usize,
         limit: usize,
-    ) -> Result<Vec<SessionSummary>, StateError> {
+    ) -> Result<Vec<SessionSummary>> {
         let _ = self.flush().await;
         let mut values = Vec::new();
         let chosen = callers.condition(&mut values);
@@ -44,7 +44,7 @@ impl StateStore {
     }
 
     /// One session.
-    pub async fn session(&self, caller: &str, session: &str) -> Result<Option<SessionSummary>, StateError> {
+    pub async fn session(&self, caller: &str, session: &str) -> Result<Option<SessionSummary>> {
         let _ = self.flush().await;
         let select = format!("SELECT {SUMS} FROM session_sums WHERE caller = ?1 AND session = ?2");
         Ok(self.rows(Access::Read, &select, values![caller, session]).await?.pop().map(summary))
@@ -53,7 +53,7 @@ impl StateStore {
 
 impl StateStore {
     /// The usage since a day, by day, tool and outcome.
-    pub async fn usage(&self, callers: &Callers, since: i64) -> Result<Vec<Usage>, StateError> {
+    pub async fn usage(&self, callers: &Callers, since: i64) -> Result<Vec<Usage>> {
         let _ = self.flush().await;
         let mut values = vec![Value::from(since)];
         let chosen = callers.condition(&mut values);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::database::{Sql, insert, values};
 use super::event::{Event, EventKind};
-use super::state_error::StateError;
+use super::state_error::Result;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -39,7 +39,7 @@ const NO_MATCH: &str = "NO_MATCH";
 type UsageKey<'e> = (i64, &'e str, &'e str, &'e str, &'e str);
 
 /// Adds events to the sums. The number of the first event is `first`.
-pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<(), StateError> {
+pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<()> {
     // In order, so that two writers never wait for each other.
     let mut sessions: BTreeMap<(&str, &str), (SessionSummary, i64)> = BTreeMap::new();
     let mut usage: BTreeMap<UsageKey<'_>, (i64, i64)> = BTreeMap::new();
@@ -84,7 +84,7 @@ pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<
 }
 
 /// Deletes the sums of events before a time.
-pub(super) fn forget_sums(sql: &mut dyn Sql, before: i64) -> Result<(), StateError> {
+pub(super) fn forget_sums(sql: &mut dyn Sql, before: i64) -> Result<()> {
     sql.rows("DELETE FROM session_sums WHERE until < ?1", &values![before])?;
     sql.rows("DELETE FROM usage_sums WHERE day < ?1", &values![before.div_euclid(DAY)]).map(drop)
 }

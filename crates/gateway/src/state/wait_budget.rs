@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
-use super::state_error::StateError;
+use super::state_error::{Result, StateError};
 
 /// Seconds that one call may wait for state in total: after that, a call without state is better than a later one.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -41,7 +41,7 @@ impl WaitBudget {
 }
 
 /// The result of a request to the database, within the budget of the call. A call without budget makes no request.
-pub(super) async fn waited<T>(asking: impl Future<Output = Result<T, StateError>>) -> Result<T, StateError> {
+pub(super) async fn waited<T>(asking: impl Future<Output = Result<T>>) -> Result<T> {
     let budget = WaitBudget::current();
     let begun = Instant::now();
     let late = || StateError::Failed("the database did not answer in time".into());

@@ -13,7 +13,7 @@ use super::call::{Call, Checked, Notes};
 use super::fingerprint::fingerprint;
 use super::record::redacted;
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, HiddenValue, StateError, now, random_id};
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use binding::{hash, readable_definition};
 use decision::IN_CLIENT;
 use notice::{announce, page};
@@ -31,11 +31,11 @@ pub(super) use question::{is_allowed_by_asking, may_run_as_direct, runs_as_direc
 const APPROVAL_MS: i64 = 3_600_000;
 
 /// Uses up the approval of a call; `None` if it needs no approval.
-pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>, ToolError> {
+pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>> {
     guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)))
 }
 
-async fn require_approval(call: &Checked) -> Result<Option<Approval>, ToolError> {
+async fn require_approval(call: &Checked) -> Result<Option<Approval>> {
     let tool = call.tool();
     let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked && !is_allowed_by_asking(call, tool) {

@@ -33,6 +33,9 @@ pub struct BackendError {
     pub original: Option<Box<McpAnswer>>,
 }
 
+/// The result of a request to a backend, or of a part of it.
+pub type Result<T, E = BackendError> = std::result::Result<T, E>;
+
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]

@@ -17,7 +17,7 @@ use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use super::backend_error::{BackendError, BackendErrorKind};
+use super::backend_error::{BackendError, BackendErrorKind, Result};
 use super::http::plain;
 use super::request::{BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
@@ -48,7 +48,7 @@ pub(super) async fn run(
     backend: &CommandBackend,
     call: BackendRequest<'_>,
     (root, environment): (&Path, &Environment),
-) -> Result<BackendResponse, BackendError> {
+) -> Result<BackendResponse> {
     let argv = filled(backend, call)?;
     let mut secrets = FilledSecrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
@@ -117,7 +117,7 @@ fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
 }
 
 /// The command of a call, for a dry run.
-pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value> {
     filled(backend, call)?;
     let arguments = call.redacted();
     let argv = filled(backend, BackendRequest { arguments: &arguments, ..call })?;
@@ -138,7 +138,7 @@ fn start(
     argv: &[String],
     root: &Path,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Box<dyn ChildWrapper>, BackendError> {
+) -> Result<Box<dyn ChildWrapper>> {
     let (program, arguments) =
         argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
@@ -217,7 +217,7 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
 }
 
 /// The program and its arguments. An element whose argument is absent is left out.
-fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>, BackendError> {
+fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>> {
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
@@ -247,7 +247,7 @@ struct Filling<'f> {
 
 impl Filling<'_> {
     /// One argument of the program; `None` where a value is absent.
-    fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
+    fn argument(&self, template: &str) -> Result<Option<String>> {
         let mut argument = String::new();
         let mut rest = template;
         while let Some(start) = rest.find('{') {
@@ -278,7 +278,7 @@ impl Filling<'_> {
     }
 
     /// Refuses a value that the program would read as an option, and one with a NUL.
-    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
+    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<()> {
         if value.contains('\0') {
             return Err(BackendError::invalid_argument(
                 name,

@@ -26,7 +26,7 @@ use toolcrib_catalog::config::Config;
 use toolcrib_definition::{Backend, clean_line, clipped};
 use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Session};
 
-pub use backend_error::{BackendError, BackendErrorKind};
+pub use backend_error::{BackendError, BackendErrorKind, Result};
 pub(super) use backend_error::{failure_of, no_backend};
 pub use mcp_answer::{DataBlock, McpAnswer};
 pub use request::{BackendRequest, BackendResponse, Begun};
@@ -92,7 +92,7 @@ impl Backends {
     }
 
     /// Runs a call.
-    pub async fn run(&self, call: BackendRequest<'_>) -> Result<BackendResponse, BackendError> {
+    pub async fn run(&self, call: BackendRequest<'_>) -> Result<BackendResponse> {
         // Each kind is boxed, so that the future of a call is not as large as the largest kind.
         match call.backend {
             Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
@@ -136,35 +136,30 @@ impl Backends {
         }
     }
 
-    fn online(&self) -> Result<&Connections, BackendError> {
+    fn online(&self) -> Result<&Connections> {
         let offline =
             || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
         self.connections.as_deref().ok_or_else(offline)
     }
 
-    fn environment(&self) -> Result<&Environment, BackendError> {
+    fn environment(&self) -> Result<&Environment> {
         self.online().map(Connections::environment)
     }
 
     /// The client of HTTP servers, and the environment of their secrets.
-    pub(crate) fn web(&self) -> Result<(&reqwest::Client, &Environment), BackendError> {
+    pub(crate) fn web(&self) -> Result<(&reqwest::Client, &Environment)> {
         Ok((self.http.client()?, self.environment()?))
     }
 
     /// The connection to a live source of this name, written `mcp:NAME`, or the reason why it cannot be used.
-    pub async fn live_server(
-        &self,
-        name: &str,
-        config: &Config,
-        caller: &Caller,
-    ) -> Result<Arc<Session>, BackendError> {
+    pub async fn live_server(&self, name: &str, config: &Config, caller: &Caller) -> Result<Arc<Session>> {
         let offline = || BackendError::unconfigured("with --offline, no server is contacted");
         let connections = self.connections.as_deref().ok_or_else(offline)?;
         mcp::live_session(connections, (name, config), caller, &self.root).await
     }
 
     /// The value of an environment variable that an argument needs.
-    pub(crate) fn variable(&self, name: &str) -> Result<String, BackendError> {
+    pub(crate) fn variable(&self, name: &str) -> Result<String> {
         let value = self.environment()?.get(name);
         value.ok_or_else(|| Missing::Variable(name.to_string()).into())
     }
@@ -184,7 +179,7 @@ impl Backends {
     }
 
     /// The request of a call, without secrets; nothing is sent.
-    pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+    pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value> {
         match call.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),
             Backend::Builtin { function } => {

@@ -1,6 +1,6 @@
 //! The configured server of a tool: a web server of an HTTP backend, or an MCP server.
 
-use super::backend_error::{BackendError, BackendErrorKind};
+use super::backend_error::{BackendError, BackendErrorKind, Result};
 use crate::caller::Caller;
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::{ActsAs, Config, Server};
@@ -32,7 +32,7 @@ pub(super) fn web_server<'o>(
     backend: &'o HttpBackend,
     tool: &'o Tool,
     config: &'o Config,
-) -> Result<(&'o str, &'o Server), BackendError> {
+) -> Result<(&'o str, &'o Server)> {
     let servers = &config.servers;
     if let Some(name) = &backend.server {
         return match servers.get_key_value(name) {
@@ -71,10 +71,7 @@ pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
 }
 
 /// The token of a caller for a server that is called with it; `None` for other servers.
-pub(super) fn caller_token(
-    (name, server): (&str, &Server),
-    caller: &Caller,
-) -> Result<Option<CallerToken>, BackendError> {
+pub(super) fn caller_token((name, server): (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>> {
     if acts_as(server) != Some(ActsAs::Caller) {
         return Ok(None);
     }

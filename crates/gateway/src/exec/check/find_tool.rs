@@ -9,13 +9,13 @@ use crate::context::FunctionContext;
 use crate::exec::call::Call;
 use crate::exec::call_fields::{take_dry_run, without};
 use crate::exec::request::CallRequest;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::{corrected, decoded};
 use toolcrib_catalog::{Catalog, Resolved, Tool, UnresolvedName};
 use toolcrib_definition::{Effect, quoted};
 
 /// The tool of a call and its place in the catalog, if the caller may use it.
-pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), ToolError> {
+pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
     let context = call.context.clone();
     let by_exact_name = || match context.view.catalog().resolve(&call.request.op) {
         Resolved::Tool(tool) => context.view.catalog().position(&tool.name),
@@ -41,7 +41,7 @@ pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Too
 }
 
 /// The index of the one tool that a name means.
-fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize, ToolError> {
+fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize> {
     let catalog = context.view.catalog();
     let name = &request.op;
     let tool = match catalog.resolve(name) {

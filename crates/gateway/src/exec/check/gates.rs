@@ -5,12 +5,12 @@ use crate::exec::backend::{Backends, no_backend};
 use crate::exec::call::Call;
 use crate::exec::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
 use crate::exec::request::EffectLimit;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{Effect, NoSchemaMode};
 
 /// Refuses a call that no arguments could make allowed, before they are read. A dry run is only warned, by [`pass_gates`].
-pub(super) fn pass_first_gates(call: &Call, tool: &Tool) -> Result<(), ToolError> {
+pub(super) fn pass_first_gates(call: &Call, tool: &Tool) -> Result<()> {
     if call.is_dry_run || Backends::of(tool, call.config()).is_none() {
         return Ok(());
     }
@@ -19,7 +19,7 @@ pub(super) fn pass_first_gates(call: &Call, tool: &Tool) -> Result<(), ToolError
 }
 
 /// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.
-pub(super) fn pass_gates(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
+pub(super) fn pass_gates(call: &mut Call, tool: &Tool) -> Result<()> {
     if Backends::of(tool, call.config()).is_none() {
         return Err(no_backend(tool, call.arguments()));
     }

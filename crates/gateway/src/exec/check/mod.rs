@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::call::Call;
 use super::call_fields::{separate_fields, take_from_own_arguments};
 use super::select::check_select;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use find_tool::find_tool;
 use gates::{pass_first_gates, pass_gates};
 use required_page::require_doc;
@@ -19,7 +19,7 @@ use toolcrib_catalog::arguments::{InvalidArguments, Repair, validate};
 use toolcrib_catalog::{Callable, Tool};
 
 /// Makes all checks, in order; the first error ends them. The call has valid arguments afterwards.
-pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>, ToolError> {
+pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>> {
     let (index, tool) = find_tool(call).await?;
     call.request.op.clone_from(&tool.op);
     call.tool = Some(Arc::clone(&tool));
@@ -49,7 +49,7 @@ fn leave_out_hidden(call: &mut Call, tool: &Tool) {
 }
 
 /// Separates the fields of the call from the arguments of a tool that can be called.
-fn separate(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
+fn separate(call: &mut Call, tool: &Tool) -> Result<()> {
     let separated = separate_fields(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
     separated?;
@@ -63,7 +63,7 @@ fn separate(call: &mut Call, tool: &Tool) -> Result<(), ToolError> {
 }
 
 /// Makes the arguments fit the schema of the tool, and returns the changes.
-async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>, ToolError> {
+async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<Vec<Repair>> {
     let tool = Arc::clone(tool);
     let repaired = apart(call, move |context, request| {
         let beside = std::mem::take(&mut request.extra_fields);

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::context::FunctionContext;
 use crate::exec::call::Call;
 use crate::exec::request::CallRequest;
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::until_stopped;
 
 /// The time in which arguments have to be read and explained.
@@ -28,8 +28,8 @@ static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 /// Does work on the request of a call on another thread, within the time limit. After that, the request has no arguments.
 pub(super) async fn apart<T: Send + 'static>(
     call: &mut Call,
-    work: impl FnOnce(&FunctionContext, &mut CallRequest) -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
+    work: impl FnOnce(&FunctionContext, &mut CallRequest) -> Result<T> + Send + 'static,
+) -> Result<T> {
     let args = std::mem::take(&mut call.request.args);
     let extra_fields = std::mem::take(&mut call.request.extra_fields);
     let mut request = CallRequest { args, extra_fields, ..call.request.clone() };
@@ -52,10 +52,7 @@ impl Drop for StopGuard {
     }
 }
 
-async fn in_time<T: Send + 'static>(
-    limit: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ToolError> {
+async fn in_time<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     if Handle::try_current().is_err() {
         return Ok(work());
     }

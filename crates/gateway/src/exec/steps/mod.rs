@@ -19,7 +19,7 @@ use super::fingerprint::fingerprint;
 use super::request::{CallRequest, EffectLimit, LONGEST_KEY, StepOf};
 use super::sent_arguments::SentArguments;
 use crate::state::random_id;
-use crate::tool_error::{Certainty, ErrorCode, ToolError};
+use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
 use references::{Unresolved, Values};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{Backend, Effect, Step, StepsBackend};
@@ -35,7 +35,7 @@ pub(super) async fn run_steps(
     sent: &SentArguments<'_>,
     begun: &Begun,
     notes: &mut Notes,
-) -> Result<Value, ToolError> {
+) -> Result<Value> {
     let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
     run.result(backend, notes)
@@ -47,7 +47,7 @@ pub(super) async fn preview_steps(
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     notes: &mut Notes,
-) -> Result<Value, ToolError> {
+) -> Result<Value> {
     let mut run = Run::new(call, sent);
     run.all(backend, &Begun::default(), notes).await?;
     notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
@@ -105,12 +105,7 @@ impl<'c> Run<'c> {
     }
 
     /// Runs all steps.
-    async fn all(
-        &mut self,
-        backend: &'c StepsBackend,
-        begun: &Begun,
-        notes: &mut Notes,
-    ) -> Result<(), ToolError> {
+    async fn all(&mut self, backend: &'c StepsBackend, begun: &Begun, notes: &mut Notes) -> Result<()> {
         let plan = self.planned(backend).inspect_err(|_| notes.was_run = false)?;
         begun.mark();
         for (step, tool) in plan {
@@ -120,7 +115,7 @@ impl<'c> Run<'c> {
     }
 
     /// The steps whose conditions hold, each with a tool that this caller can call.
-    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, ToolError> {
+    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>> {
         let mut plan = Vec::with_capacity(backend.steps.len());
         for step in &backend.steps {
             if !self.values.meet(&step.when) {
@@ -160,7 +155,7 @@ impl<'c> Run<'c> {
         step: &'c Step,
         tool: Option<(usize, Arc<Tool>)>,
         notes: &mut Notes,
-    ) -> Result<(), ToolError> {
+    ) -> Result<()> {
         self.left = self.left.get(1..).unwrap_or_default();
         let Some((index, tool)) = tool else {
             self.tell(step, &step.op, json!({ "skipped": true }));
@@ -212,12 +207,7 @@ impl<'c> Run<'c> {
     }
 
     /// Calls the tool of a step. A write that failed under the key of an earlier call is tried again under the next one.
-    async fn call_step(
-        &self,
-        step: &Step,
-        (index, tool): (usize, &Tool),
-        args: Value,
-    ) -> Result<Envelope, ToolError> {
+    async fn call_step(&self, step: &Step, (index, tool): (usize, &Tool), args: Value) -> Result<Envelope> {
         let is_write = tool.effect != Effect::Read;
         let key = self.key.as_deref().filter(|_| is_write);
         for attempt in 1..=MAX_ATTEMPTS {
@@ -257,7 +247,7 @@ impl<'c> Run<'c> {
     }
 
     /// The result of the whole.
-    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value, ToolError> {
+    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value> {
         let Some(template) = &backend.result else { return Ok(self.last.clone()) };
         match self.values.value(template, 0) {
             Ok(result) => Ok(result.unwrap_or_default()),

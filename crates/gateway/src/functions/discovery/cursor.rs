@@ -1,7 +1,7 @@
 //! Cursors of lists. A cursor of a list holds the last listed key, so that the next page is right even when the catalog has
 //! changed in between. A cursor of a ranking holds the number of listed results, and is valid as long as the catalog is the same.
 
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 
 /// The request that a cursor belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,12 +28,12 @@ impl CursorScope {
     }
 
     /// The key after which a list continues; `None` at its beginning.
-    pub(super) fn key<'c>(&self, cursor: Option<&'c str>) -> Result<Option<&'c str>, ToolError> {
+    pub(super) fn key<'c>(&self, cursor: Option<&'c str>) -> Result<Option<&'c str>> {
         given(cursor).map(|cursor| self.rest(cursor, 'k')).transpose()
     }
 
     /// Number of results of a ranking that were listed before.
-    pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize, ToolError> {
+    pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize> {
         let Some(cursor) = given(cursor) else { return Ok(0) };
         let (count, version) = self.rest(cursor, 'r')?.split_once(' ').ok_or_else(foreign)?;
         if version != registry_version {
@@ -42,7 +42,7 @@ impl CursorScope {
         count.parse().map_err(|_| foreign())
     }
 
-    fn rest<'c>(&self, cursor: &'c str, kind: char) -> Result<&'c str, ToolError> {
+    fn rest<'c>(&self, cursor: &'c str, kind: char) -> Result<&'c str> {
         cursor.strip_prefix(kind).and_then(|text| text.strip_prefix(&self.0)).ok_or_else(foreign)
     }
 }

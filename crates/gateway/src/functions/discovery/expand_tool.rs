@@ -8,7 +8,7 @@ use super::named_tool::named_tool;
 use crate::context::{CatalogView, FunctionContext};
 use crate::functions::answer::Answer;
 use crate::functions::function::{Arguments, Function};
-use crate::tool_error::ToolError;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::{Callable, Tool};
 use toolcrib_definition::{Effect, NoSchemaMode, Schema};
 
@@ -53,7 +53,7 @@ struct Expanded<'e> {
 }
 
 impl Arguments for ExpandTool {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let view = &context.view;
         let (index, tool) = named_tool(view, &self.tool_id)?;
         Ok(Answer::from_json(made(view, index, tool)?.into()))
@@ -69,7 +69,7 @@ fn called(tool: &Tool) -> Option<Value> {
     Some(call)
 }
 
-fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, ToolError> {
+fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String> {
     let page = view.page(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
     let page = page.as_ref().map_err(ToolError::internal)?;
     let definition = &tool.definition;

@@ -12,7 +12,7 @@ use super::search_tool_by_category::nothing;
 use crate::context::{CatalogView, FunctionContext};
 use crate::functions::answer::Answer;
 use crate::functions::function::{Arguments, Function};
-use crate::tool_error::{ErrorCode, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_definition::quoted;
 use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{Hit, Verdict};
@@ -53,7 +53,7 @@ struct Page {
 }
 
 impl Arguments for List {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer> {
         let view = &context.view;
         // An unknown path is answered by a search.
         if self.query.is_some() || !self.path.is_empty() {
@@ -102,7 +102,7 @@ fn browsed(
     asked: &List,
     origin: &CursorScope,
     lines: impl Iterator<Item = Line>,
-) -> Result<Page, ToolError> {
+) -> Result<Page> {
     let after = origin.key(asked.cursor.as_deref())?;
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -113,12 +113,7 @@ fn browsed(
 }
 
 /// Categories and tools with all of the tags, anywhere below.
-fn tagged(
-    view: &CatalogView,
-    asked: &List,
-    scope: Scope<'_>,
-    origin: &CursorScope,
-) -> Result<Page, ToolError> {
+fn tagged(view: &CatalogView, asked: &List, scope: Scope<'_>, origin: &CursorScope) -> Result<Page> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
@@ -155,7 +150,7 @@ async fn fitting(
     scope: Scope<'_>,
     query: &str,
     origin: &CursorScope,
-) -> Result<Page, ToolError> {
+) -> Result<Page> {
     let view = &*context.view;
     let tree = view.tree();
     let version = &view.catalog().version;

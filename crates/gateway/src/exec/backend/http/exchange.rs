@@ -12,7 +12,7 @@ use super::error_response::{connection_lost, error, too_slow};
 use super::request::HttpRequest;
 use super::response::answer;
 use crate::caller::Caller;
-use crate::exec::backend::backend_error::{BackendError, BackendErrorKind};
+use crate::exec::backend::backend_error::{BackendError, BackendErrorKind, Result};
 use crate::exec::backend::request::{BackendRequest, BackendResponse};
 use crate::exec::backend::servers::caller_token;
 use toolcrib_catalog::config::{ActsAs, Server};
@@ -40,10 +40,7 @@ pub(super) struct Exchange<'e> {
 }
 
 /// The caller on whose behalf the server is called. It is an error if a required caller's token is missing.
-pub(super) fn acting_caller(
-    server: (&str, &Server),
-    caller: &Caller,
-) -> Result<Option<CallerToken>, BackendError> {
+pub(super) fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>> {
     if server.1.auth.is_none() {
         return Ok(None);
     }
@@ -63,7 +60,7 @@ struct SentToken {
 }
 
 impl Exchange<'_> {
-    pub(super) async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
+    pub(super) async fn run(&self, url: Url) -> Result<BackendResponse> {
         let mut pause = FIRST_PAUSE;
         let mut retries = self.server.1.retries;
         let token = match self.credentials {
@@ -106,7 +103,7 @@ impl Exchange<'_> {
         self.server.1.longest_silence().unwrap_or(self.call.longest_silence)
     }
 
-    async fn attempt(&self, mut url: Url, sent: &mut SentToken) -> Result<BackendResponse, BackendError> {
+    async fn attempt(&self, mut url: Url, sent: &mut SentToken) -> Result<BackendResponse> {
         let silence = self.longest_silence();
         let mut method = self.request.method.clone();
         let mut redirects = self.server.1.redirects;
@@ -129,7 +126,7 @@ impl Exchange<'_> {
     }
 
     /// Waits for a token, as long as for a connection.
-    pub async fn ask(&self, question: Question<'_>) -> Result<Option<SecretToken>, BackendError> {
+    pub async fn ask(&self, question: Question<'_>) -> Result<Option<SecretToken>> {
         let too_slow = || SignInProblem::Refused("its authorization server did not answer in time".into());
         let answer = timeout(self.server.1.timeout(), question).await.unwrap_or_else(|_| Err(too_slow()));
         let token = answer.map_err(|problem| BackendError::of_sign_in(self.server.0, &problem))?;
@@ -138,7 +135,7 @@ impl Exchange<'_> {
     }
 
     /// Whether the server has refused the token and there is another one. This happens at most once per call.
-    async fn has_other_token(&self, response: &Response, sent: &mut SentToken) -> Result<bool, BackendError> {
+    async fn has_other_token(&self, response: &Response, sent: &mut SentToken) -> Result<bool> {
         let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
         let status = response.status().as_u16();
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
@@ -154,11 +151,7 @@ impl Exchange<'_> {
         Ok(true)
     }
 
-    async fn send(
-        &self,
-        (method, url): (&Method, &Url),
-        token: Option<&SecretToken>,
-    ) -> Result<Response, BackendError> {
+    async fn send(&self, (method, url): (&Method, &Url), token: Option<&SecretToken>) -> Result<Response> {
         let mut request = reqwest::Request::new(method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
         if let Some(token) = token {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use serde_json::Value;
 
-use super::backend_error::BackendError;
+use super::backend_error::{BackendError, Result};
 use super::request::{BackendRequest, BackendResponse};
 use super::servers::web_server;
 use exchange::{Exchange, acting_caller};
@@ -50,7 +50,7 @@ impl Http {
         backend: &HttpBackend,
         call: BackendRequest<'_>,
         connections: &Connections,
-    ) -> Result<BackendResponse, BackendError> {
+    ) -> Result<BackendResponse> {
         let (name, server) = web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
@@ -74,8 +74,7 @@ impl Http {
             }
             exchange.run(url).await
         };
-        let error =
-            |sent: &Result<_, BackendError>| Some(<&str>::from(sent.as_ref().err()?.kind).to_string());
+        let error = |sent: &Result<_>| Some(<&str>::from(sent.as_ref().err()?.kind).to_string());
         let operation = Operation::backend_request(request.method.as_str(), name);
         let mut response = operation.observe(sending, error).await?;
         // A server that echoes its request would give away our credentials.
@@ -85,7 +84,7 @@ impl Http {
         Ok(response)
     }
 
-    pub(super) fn client(&self) -> Result<&reqwest::Client, BackendError> {
+    pub(super) fn client(&self) -> Result<&reqwest::Client> {
         let client = self.client.get_or_init(|| {
             // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
@@ -106,7 +105,7 @@ impl Http {
 }
 
 /// The request of a call, without secrets. The name that an argument has in the request can also mark a secret.
-pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value> {
     let (name, server) = web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url("")?;
     let mut preview = call.redacted();

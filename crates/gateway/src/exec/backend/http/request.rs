@@ -10,7 +10,7 @@ use super::parts::{Part, Parts, argument_of, location};
 use super::query::{form, pairs, simple};
 use super::template::Template;
 use super::text::encode;
-use crate::exec::backend::backend_error::BackendError;
+use crate::exec::backend::backend_error::{BackendError, Result};
 use crate::exec::backend::request::BackendRequest;
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::secret::REDACTED;
@@ -34,7 +34,7 @@ impl<'o> HttpRequest<'o> {
         backend: &'o HttpBackend,
         server: &'o Server,
         call: BackendRequest<'o>,
-    ) -> Result<Self, BackendError> {
+    ) -> Result<Self> {
         let method = Method::from_bytes(backend.method.to_ascii_uppercase().as_bytes());
         let method =
             method.map_err(|_| BackendError::unconfigured("its backend has an invalid HTTP method"))?;
@@ -67,7 +67,7 @@ impl<'o> HttpRequest<'o> {
         call: BackendRequest<'_>,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<String, BackendError> {
+    ) -> Result<String> {
         let (_, query) = self.server.url.as_deref().and_then(|url| url.split_once('?')).unwrap_or_default();
         let mut written = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -86,7 +86,7 @@ impl<'o> HttpRequest<'o> {
     }
 
     /// The address; always below the base URL.
-    pub(super) fn url(&self, base_query: &str) -> Result<Url, BackendError> {
+    pub(super) fn url(&self, base_query: &str) -> Result<Url> {
         let base = self.server.url.as_deref().and_then(|base| Url::parse(base).ok());
         let is_plain =
             |base: &Url| base.fragment().is_none() && base.username().is_empty() && base.password().is_none();
@@ -117,7 +117,7 @@ impl<'o> HttpRequest<'o> {
         call: BackendRequest<'_>,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<HeaderMap, BackendError> {
+    ) -> Result<HeaderMap> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -196,7 +196,7 @@ fn readable(written: &str) -> String {
 }
 
 /// An argument as a header; a value with a line break is refused.
-pub(super) fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), BackendError> {
+pub(super) fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue)> {
     let wrong = |_| BackendError::unconfigured(format!("\"{}\" is no name of a header", part.name));
     let name = HeaderName::try_from(part.name).map_err(wrong)?;
     if RESERVED_HEADERS.contains(&name.as_str()) {
@@ -215,7 +215,7 @@ fn cookie(part: &Part<'_>) -> String {
     format!("{}={}", encode(part.name), encode(&simple(part.value)))
 }
 
-fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), BackendError> {
+fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue)> {
     let header = HeaderName::try_from(name);
     let header =
         header.map_err(|_| BackendError::unconfigured(format!("\"{name}\" is no name of a header")))?;

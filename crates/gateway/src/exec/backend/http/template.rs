@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::expression::Expression;
 use super::text::{encode_literal, plain};
-use crate::exec::backend::backend_error::BackendError;
+use crate::exec::backend::backend_error::{BackendError, Result};
 
 /// A template of a path, which may go on with a query.
 pub(super) struct Template(Vec<Piece>);
@@ -25,7 +25,7 @@ pub(super) struct Expanded {
 }
 
 impl Template {
-    pub(super) fn parse(template: &str) -> Result<Self, BackendError> {
+    pub(super) fn parse(template: &str) -> Result<Self> {
         let wrong = |what: &str| Err(BackendError::unconfigured(format!("the path of its backend {what}")));
         let mut pieces = Vec::new();
         let mut rest = template;
@@ -61,7 +61,7 @@ impl Template {
         &self,
         values: &Map<String, Value>,
         called: &dyn Fn(&str) -> String,
-    ) -> Result<Expanded, BackendError> {
+    ) -> Result<Expanded> {
         let mut path = String::new();
         // From the first question mark on.
         let mut query: Option<String> = None;
@@ -108,7 +108,7 @@ fn check(
     expression: &Expression,
     values: &Map<String, Value>,
     called: &dyn Fn(&str) -> String,
-) -> Result<(), BackendError> {
+) -> Result<()> {
     for name in expression.names() {
         let argument = called(name);
         let unfit =

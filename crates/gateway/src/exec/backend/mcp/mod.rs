@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::backend_error::{BackendError, BackendErrorKind, wait_for};
+use super::backend_error::{BackendError, BackendErrorKind, Result, wait_for};
 use super::request::{BackendRequest, BackendResponse};
 use super::servers::{bare, caller_token, mcp_server, not_configured};
 use crate::caller::Caller;
@@ -37,7 +37,7 @@ pub(super) async fn run(
     (server, tool): (&str, &str),
     call: BackendRequest<'_>,
     root: &Path,
-) -> Result<BackendResponse, BackendError> {
+) -> Result<BackendResponse> {
     let configured = mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
     let server = CalledServer { name: bare(server), configured, caller: call.caller };
     let endpoint = server.endpoint(root)?;
@@ -97,7 +97,7 @@ pub(super) async fn live_session(
     (name, config): (&str, &Config),
     caller: &Caller,
     root: &Path,
-) -> Result<Arc<Session>, BackendError> {
+) -> Result<Arc<Session>> {
     let configured = mcp_server(config, name).ok_or_else(|| not_configured(name, config))?;
     let server = CalledServer { name: bare(name), configured, caller };
     let endpoint = server.endpoint(root)?;
@@ -107,7 +107,7 @@ pub(super) async fn live_session(
 impl CalledServer<'_> {
     /// The connection of its caller: its client's own one, where the server can ask that client, or the caller's own one,
     /// where the server is called with the caller's token.
-    fn endpoint(&self, root: &Path) -> Result<Endpoint, BackendError> {
+    fn endpoint(&self, root: &Path) -> Result<Endpoint> {
         let Self { name, configured, caller } = *self;
         let session = caller.session.as_ref().filter(|_| configured.per_session);
         let user = EndpointUser {
@@ -120,11 +120,7 @@ impl CalledServer<'_> {
     }
 
     /// The session with the server, unless its sign-in is for others.
-    async fn session(
-        &self,
-        connections: &Connections,
-        endpoint: &Endpoint,
-    ) -> Result<Arc<Session>, BackendError> {
+    async fn session(&self, connections: &Connections, endpoint: &Endpoint) -> Result<Arc<Session>> {
         match timeout(endpoint.timeout, connections.session(endpoint)).await {
             Ok(Ok(session)) if session.is_personal() && !may_share(self.configured, self.caller) => {
                 Err(self.no_token(&SignInProblem::NotShared))
@@ -204,7 +200,7 @@ impl CalledServer<'_> {
 }
 
 /// The call as a dry run shows it.
-pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value> {
     mcp_server(call.config, server).ok_or_else(|| not_configured(server, call.config))?;
     Ok(json!({ "backend": "mcp", "server": bare(server), "tool": tool, "arguments": call.redacted() }))
 }
