@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::answer::Answer;
 use super::function::Function;
+use super::function::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError};
 use super::trace::TracedCall;
 use crate::caller::Caller;
-use crate::context::{CatalogView, FunctionContext};
 use crate::state::{InvalidSessionName, Session, WaitBudget};
-use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_definition::guard::{MISTAKE, guarded};
 
 /// The help path where no op is known.

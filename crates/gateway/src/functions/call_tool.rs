@@ -3,13 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
 use super::discovery::named_tool;
-use super::function::{Arguments, Function};
+use super::function::{Answer, Arguments, Function, FunctionContext, ToolError};
 use super::tool_exec::execute_with_functions;
-use crate::context::FunctionContext;
 use crate::exec::{CallRequest, Envelope, Outcome};
-use crate::tool_error::ToolError;
 use toolcrib_catalog::arguments::FieldError;
 
 /// Arguments of `call_tool`: a call in the words of the discovery protocol.

@@ -1,6 +1,6 @@
 //! A function of toolcrib: its name, its handler, and the facts that lists, limits and metrics need.
 //!
-//! [`Function::call`] shows every phase of a call: its session, its valid arguments, its answer, its trace.
+//! What a handler works with, such as its context and its answer, is imported from here.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +8,15 @@ use std::pin::Pin;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::Answer;
 use super::arguments::read_arguments;
-use crate::context::{CatalogView, FunctionContext};
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
-use crate::tool_error::Result;
 use toolcrib_catalog::Tool;
+
+// The types that every function works with.
+pub(super) use super::answer::Answer;
+pub(super) use crate::context::{CatalogView, FunctionContext};
+pub(super) use crate::tool_error::{ErrorCode, Result, ToolError};
 
 /// A function of toolcrib.
 #[derive(Debug)]

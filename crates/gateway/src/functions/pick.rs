@@ -7,11 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::answer::Answer;
+use super::function::{Answer, FunctionContext, Result, ToolError};
 use super::function::{Arguments, Function};
 use super::search::{SearchQuery, find};
-use crate::context::{FunctionContext, SemanticSearch};
-use crate::tool_error::{Result, ToolError};
+use crate::context::SemanticSearch;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;

@@ -3,11 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::Answer;
+use super::function::{Answer, FunctionContext, ToolError};
 use super::function::{Arguments, Function};
-use crate::context::FunctionContext;
 use crate::exec::next_page;
-use crate::tool_error::ToolError;
 
 /// Fewest bytes of a part of a long result.
 const LEAST: usize = 16;

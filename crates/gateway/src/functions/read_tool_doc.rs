@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
 use super::call::ROOT;
 use super::discovery::not_authorized;
-use super::function::{Arguments, Function};
-use crate::context::{CatalogView, FunctionContext};
-use crate::tool_error::{ErrorCode, Result, ToolError};
+use super::function::{
+    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 

@@ -4,14 +4,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::answer::Answer;
 use super::call::{ROOT, panicked};
 use super::examples::{called, harmless};
-use super::function::{AnswerFuture, Function};
-use crate::context::{CatalogView, FunctionContext};
+use super::function::{
+    Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
-use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::WRAPPERS;
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::{from_json, pointer_join};

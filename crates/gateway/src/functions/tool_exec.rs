@@ -6,13 +6,10 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
 use super::call::panicked;
-use super::function::{AnswerFuture, Function};
-use crate::context::{CatalogView, FunctionContext};
+use super::function::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, ToolError};
 use crate::exec::{CallRequest, Envelope, Outcome, execute, refuse};
 use crate::state::WaitBudget;
-use crate::tool_error::ToolError;
 use toolcrib_catalog::Resolved;
 use toolcrib_catalog::arguments::decoded;
 use toolcrib_definition::guard::guarded;

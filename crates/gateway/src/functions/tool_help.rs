@@ -8,13 +8,13 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
 use super::call::ROOT;
 use super::discovery::not_authorized;
-use super::function::{Arguments, Function};
-use crate::context::{CatalogView, FunctionContext, HelpTarget};
+use super::function::{
+    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
+use crate::context::HelpTarget;
 use crate::state::{EventKind, EventQuery};
-use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;

@@ -7,13 +7,10 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
 use super::discovery::{
     Scope, UNREAD, blank, category, category_hints, hundredths, near_categories, ranked, read_part,
 };
-use super::function::{Arguments, Function};
-use crate::context::{CatalogView, FunctionContext};
-use crate::tool_error::ToolError;
+use super::function::{Answer, Arguments, CatalogView, Function, FunctionContext, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_docs::help::argument_names;

@@ -5,11 +5,10 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
+use super::function::{Answer, ErrorCode};
 use crate::context::FunctionContext;
 use crate::exec::BYTES_A_TOKEN;
 use crate::state::{Event, EventKind};
-use crate::tool_error::ErrorCode;
 use toolcrib_catalog::config::RequireDoc;
 
 /// Most ops that one event names.

@@ -5,9 +5,8 @@ use serde_json::Value;
 
 use super::bounds::{bounds, over_bounds};
 use super::callers::Callers;
-use super::database::{Access, Row, Sql, values};
+use super::database::{Access, Result, Row, Sql, values};
 use super::random_id::random_id;
-use super::state_error::Result;
 use super::store::StateStore;
 
 /// A call that waits for a person's decision, or has one.

@@ -3,10 +3,9 @@
 use rusqlite::types::Value;
 
 use super::callers::Callers;
-use super::database::Access;
+use super::database::{Access, StateError};
 use super::event::Event;
 use super::event_rows::{OF_CALLS, SHARED, event};
-use super::state_error::StateError;
 use super::store::StateStore;
 
 /// Most calls that one search reads.

@@ -7,9 +7,8 @@
 
 use rusqlite::types::Value;
 
-use super::database::{Row, Sql, insert, values};
+use super::database::{Result, Row, Sql, insert, values};
 use super::event::{Event, EventKind};
-use super::state_error::Result;
 use super::sums::add_up;
 use toolcrib_definition::Effect;
 

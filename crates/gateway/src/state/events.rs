@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use super::approvals::erase_expired;
 use super::clock::millis;
-use super::database::{Access, Sql, values};
+use super::database::{Access, Result, Sql, values};
 use super::event::Event;
 use super::event_rows::{OF_CALLS, SHARED, event};
 use super::sessions::Session;
-use super::state_error::Result;
 use super::store::StateStore;
 use super::sums::forget_sums;
 use super::wait_budget::waited;

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::bounds::{bounds, over_bounds};
 use super::clock::millis;
-use super::database::{Access, Sql, values};
-use super::state_error::{Result, StateError};
+use super::database::{Access, Result, Sql, StateError, values};
 use super::store::StateStore;
 
 /// An idempotency key, with its call.

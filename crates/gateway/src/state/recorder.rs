@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::database::{Access, Database, Sql, values};
+use super::database::{Access, Database, Result, Sql, StateError, values};
 use super::event::Event;
 use super::event_rows::write;
-use super::state_error::{Result, StateError};
 use toolcrib_definition::guard::{guarded_now, locked};
 
 /// Whether state can be written to.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::bounds::{bounds, over_bounds};
-use super::database::{Access, values};
-use super::state_error::{Result, StateError};
+use super::database::{Access, Result, StateError, values};
 use super::store::StateStore;
 
 /// A session of one caller. Sessions of two callers are different, whatever their names.

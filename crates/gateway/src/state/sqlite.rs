@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params_from_iter};
 
-use super::database::{Access, Database, Row, SCHEMA, Sql, Transaction, VERSION};
-use super::state_error::{Result, StateError};
+use super::database::{Access, Database, Result, Row, SCHEMA, Sql, StateError, Transaction, VERSION};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::private_file;
 

@@ -8,11 +8,10 @@ use std::sync::atomic::AtomicUsize;
 use rusqlite::types::Value;
 use tokio::task::spawn_blocking;
 
-use super::database::{Access, Database, Row, Sql};
+use super::database::{Access, Database, Result, Row, Sql, StateError};
 use super::postgres;
 use super::recorder::{Health, Recorder};
 use super::sqlite::Sqlite;
-use super::state_error::{Result, StateError};
 use super::wait_budget::waited;
 
 /// A store of state.

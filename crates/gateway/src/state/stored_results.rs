@@ -1,8 +1,7 @@
 //! Results that are too long to be returned whole, stored for their caller.
 
 use super::bounds::{MAX_BYTES_OF_CALLER, bounds, over_bounds};
-use super::database::{Access, values};
-use super::state_error::{Result, StateError};
+use super::database::{Access, Result, StateError, values};
 use super::store::StateStore;
 
 /// A result that was too long to be returned whole.

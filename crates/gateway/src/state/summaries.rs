@@ -3,9 +3,8 @@
 use rusqlite::types::Value;
 
 use super::callers::Callers;
-use super::database::{Access, Row, values};
+use super::database::{Access, Result, Row, values};
 use super::event::EventKind;
-use super::state_error::Result;
 use super::store::StateStore;
 use super::sums::SessionSummary;
 

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
-use super::database::{Sql, insert, values};
+use super::database::{Result, Sql, insert, values};
 use super::event::{Event, EventKind};
-use super::state_error::Result;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;

@@ -1,5 +1,6 @@
 //! The time that one call may wait for state, in total: a database that hangs delays a call once, and not once for every
 //! use of state.
+use super::database::{Result, StateError};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,8 +8,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
-
-use super::state_error::{Result, StateError};
 
 /// Seconds that one call may wait for state in total: after that, a call without state is better than a later one.
 const LONGEST: Duration = Duration::from_secs(5);

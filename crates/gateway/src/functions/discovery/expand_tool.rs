@@ -5,10 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::named_tool::named_tool;
-use crate::context::{CatalogView, FunctionContext};
-use crate::functions::answer::Answer;
+use crate::functions::function::{Answer, CatalogView, FunctionContext, Result, ToolError};
 use crate::functions::function::{Arguments, Function};
-use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::{Callable, Tool};
 use toolcrib_definition::{Effect, NoSchemaMode, Schema};
 

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::context::{CatalogView, FunctionContext};
+use crate::functions::function::{CatalogView, FunctionContext, ToolError};
 use crate::functions::search::{SearchOutcome, SearchQuery};
-use crate::tool_error::ToolError;
 use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{SearchRequest, SearchResult, Verdict};
 

@@ -6,10 +6,8 @@ use serde_json::{Map, json};
 use super::category_ranking::fitting_categories;
 use super::entries::{CategoryHit, category_hints, hundredths, segments};
 use super::scope::{Scope, UNREAD, blank, query, unmet};
-use crate::context::FunctionContext;
-use crate::functions::answer::Answer;
+use crate::functions::function::{Answer, ErrorCode, FunctionContext, ToolError};
 use crate::functions::function::{Arguments, Function};
-use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_definition::quoted;
 
 /// Arguments of `search_nodes`.

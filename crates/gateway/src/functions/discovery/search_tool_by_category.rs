@@ -10,10 +10,8 @@ use super::category_ranking::by_words;
 use super::cursor::CursorScope;
 use super::entries::{category_hints, place, segments, tool_fields};
 use super::scope::{Scope, UNREAD, blank, query, search_anywhere_first, search_in_scope, unmet};
-use crate::context::FunctionContext;
-use crate::functions::answer::Answer;
+use crate::functions::function::{Answer, ErrorCode, FunctionContext, ToolError};
 use crate::functions::function::{Arguments, Function};
-use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_definition::quoted;
 use toolcrib_search::{Hit, Verdict};
 
