@@ -51,7 +51,7 @@ impl Outcome {
             }
             Outcome::Failed(error) => {
                 fields.insert("ok".into(), false.into());
-                fields.insert("error".into(), Value::Object(error.envelope_fields(op)));
+                fields.insert("error".into(), error.in_envelope(op));
             }
             Outcome::Replayed(stored) => fields.extend(stored),
         }

@@ -56,23 +56,19 @@ pub struct PickOutcome {
 }
 
 /// Arguments of `pick`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Pick {
-    #[serde(default)]
     input: Value,
     max_candidates: Option<usize>,
     min_score: Option<f32>,
-    #[serde(default)]
     allow_unsafe: bool,
-    #[serde(default)]
     scorer: ScorerKind,
     timeout_ms: Option<u64>,
     role: Option<String>,
-    #[serde(default)]
     capabilities: Vec<String>,
     max_cost: Option<f64>,
     max_effect: Option<Effect>,
-    #[serde(default)]
     debug: bool,
 }
 

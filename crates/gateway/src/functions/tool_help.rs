@@ -22,29 +22,22 @@ use toolcrib_docs::help;
 use toolcrib_docs::help::{Format, HelpOptions, usage};
 
 /// Arguments of `tool_help`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ToolHelp {
     path: Option<String>,
-    #[serde(default)]
     paths: Vec<String>,
-    #[serde(default)]
     format: Format,
-    #[serde(default = "yes")]
-    include_examples: bool,
-    #[serde(default)]
+    include_examples: Option<bool>,
     include_schemas: bool,
     known_version: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Arguments for ToolHelp {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let wanted = HelpOptions {
             format: self.format,
-            examples: self.include_examples,
+            examples: self.include_examples.unwrap_or(true),
             schemas: self.include_schemas,
             short_tokens: help::SHORT_TOKENS,
         };

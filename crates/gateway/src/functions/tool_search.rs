@@ -33,14 +33,13 @@ const NEXT: &str = "ask again in other words, an action and an object; if `neare
                     there is no such tool: say so";
 
 /// Arguments of `tool_search`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ToolSearch {
     query: Option<String>,
-    #[serde(default)]
     queries: Vec<String>,
     category: Option<String>,
     limit: Option<usize>,
-    #[serde(default)]
     format: Format,
 }
 

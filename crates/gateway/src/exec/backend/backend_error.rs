@@ -13,7 +13,7 @@ use toolcrib_front::credentials::SignInProblem;
 use toolcrib_front::mcp::{FilledSecrets, Missing};
 
 /// The error of a backend that has no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackendError {
     /// The kind, which says whether the tool was run.
     pub kind: BackendErrorKind,
@@ -36,10 +36,14 @@ pub struct BackendError {
 /// The result of a request to a backend, or of a part of it.
 pub type Result<T, E = BackendError> = std::result::Result<T, E>;
 
+/// The next step after a call that may have been run.
+pub(super) const CHECK_FIRST: &str = "check whether it was done before you send the call again";
+
 /// The kind of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum BackendErrorKind {
+    #[default]
     /// No configuration says how to reach the backend, or it lacks a setting of the operator.
     Unconfigured,
     /// The caller's request lacks something that the backend needs, such as a token.
@@ -75,17 +79,7 @@ impl BackendError {
     /// An error of this kind.
     pub fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
         let message = message.into();
-        let next_action = next_action.into();
-        Self {
-            kind,
-            message,
-            next_action,
-            argument: None,
-            answer: None,
-            status: None,
-            retry_after_seconds: None,
-            original: None,
-        }
+        Self { kind, message, next_action: next_action.into(), ..Self::default() }
     }
 
     /// An error that only the operator can fix.
@@ -120,20 +114,12 @@ impl BackendError {
 
     /// A connection that broke in the middle of a call.
     pub(super) fn connection_lost(message: impl Into<String>) -> Self {
-        Self::new(
-            BackendErrorKind::ConnectionLost,
-            message,
-            "check whether it was done before you send the call again",
-        )
+        Self::new(BackendErrorKind::ConnectionLost, message, CHECK_FIRST)
     }
 
     /// A call that took longer than its timeout.
     pub(crate) fn timed_out(message: impl Into<String>) -> Self {
-        Self::new(
-            BackendErrorKind::TimedOut,
-            message,
-            "check whether it was done before you send the call again",
-        )
+        Self::new(BackendErrorKind::TimedOut, message, CHECK_FIRST)
     }
 
     /// An argument that cannot be sent. An empty name: the argument is not known.

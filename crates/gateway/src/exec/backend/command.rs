@@ -17,7 +17,7 @@ use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use super::backend_error::{BackendError, BackendErrorKind, Result};
+use super::backend_error::{BackendError, BackendErrorKind, CHECK_FIRST, Result};
 use super::http::plain;
 use super::request::{BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
@@ -209,9 +209,7 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.
-        None => {
-            (BackendErrorKind::ConnectionLost, "check whether it was done before you send the call again")
-        }
+        None => (BackendErrorKind::ConnectionLost, CHECK_FIRST),
     };
     BackendError::new(kind, message, next).with_answer(answer)
 }

@@ -19,21 +19,18 @@ use toolcrib_search::{Hit, Verdict};
 const FITTING_NODES: usize = 3;
 
 /// Arguments of `list`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct List {
-    #[serde(default)]
     path: Vec<String>,
-    #[serde(default)]
     tags: Vec<String>,
     query: Option<String>,
-    #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Option<usize>,
     cursor: Option<String>,
 }
 
-fn default_limit() -> usize {
-    10
-}
+/// Most entries of a page by default.
+const LIMIT: usize = 10;
 
 /// One line of a list, with its score where there was a query.
 #[derive(Clone)]
@@ -105,7 +102,7 @@ fn browsed(
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| key.as_str() <= last));
-    let to = keyed.len().min(from + asked.limit);
+    let to = keyed.len().min(from + asked.limit.unwrap_or(LIMIT));
     let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after_key(last));
     Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
@@ -153,7 +150,7 @@ async fn fitting(
     let tree = view.tree();
     let version = &view.catalog().version;
     let from = origin.offset(asked.cursor.as_deref(), version)?;
-    let to = from.saturating_add(asked.limit);
+    let to = from.saturating_add(asked.limit.unwrap_or(LIMIT));
     let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
     if !scope.tags.is_empty() && is_excluded {
         return Err(untagged(view, scope));
@@ -176,7 +173,7 @@ async fn fitting(
         return Err(nothing(context, scope, query).await);
     }
     let next = (lines.len() > to).then(|| origin.at_offset(to, version));
-    let lines = lines.into_iter().skip(from).take(asked.limit).collect();
+    let lines = lines.into_iter().skip(from).take(asked.limit.unwrap_or(LIMIT)).collect();
     Ok(Page { lines, next, semantic: Some(semantic) })
 }
 
