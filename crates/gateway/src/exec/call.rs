@@ -114,8 +114,8 @@ impl Call {
 
     /// The no-schema mode of the tool, if it has no schema.
     pub(super) fn no_schema_mode(&self) -> Option<NoSchemaMode> {
-        let tool = self.tool.as_ref().filter(|_| self.validated.is_some())?;
-        match tool.parameters.callable() {
+        self.validated?;
+        match self.tool.as_ref()?.parameters.callable() {
             Callable::Unchecked(mode) => Some(*mode),
             _ => None,
         }
@@ -135,7 +135,7 @@ impl Call {
     /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
     pub(super) fn carried(&self) -> Map<String, Value> {
         let caller = &self.context.caller;
-        let session = caller.session.as_deref().filter(|_| caller.names_session);
+        let session = if caller.names_session { caller.session.as_deref() } else { None };
         let fields = [
             ("dry_run", self.request.dry_run.map(Value::from)),
             ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),

@@ -148,8 +148,9 @@ pub fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     }
     match schema {
         Value::Object(keywords) => keywords.iter().any(|(keyword, rule)| {
-            let names = rule.as_object().filter(|_| keyword == "properties");
-            names.is_some_and(|names| names.keys().any(|known| normalized(known) == normalized(name)))
+            let has_name =
+                |names: &Map<_, _>| names.keys().any(|known| normalized(known) == normalized(name));
+            (keyword == "properties" && rule.as_object().is_some_and(has_name))
                 || has_property(rule, name, depth + 1)
         }),
         Value::Array(items) => items.iter().any(|item| has_property(item, name, depth + 1)),

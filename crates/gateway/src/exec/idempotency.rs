@@ -29,9 +29,10 @@ const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duratio
 /// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
 /// same key. A read needs no key.
 pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Outcome> {
-    let Some(key) = call.request.idempotency_key.clone().filter(|_| call.effect() != Effect::Read) else {
+    let Some(key) = call.request.idempotency_key.clone() else { return Ok(None) };
+    if call.effect() == Effect::Read {
         return Ok(None);
-    };
+    }
     let claim = Claim {
         caller: Arc::clone(&call.context.caller.name),
         key,

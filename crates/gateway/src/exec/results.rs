@@ -184,7 +184,7 @@ impl Position {
         let digits =
             place.strip_prefix(['i', 'b']).filter(|rest| rest.bytes().all(|b| b.is_ascii_digit()))?;
         let is_ours = id.len() <= 64 && id.starts_with("re_") && id.chars().all(is_id);
-        digits.parse().ok().filter(|_| is_ours).map(|position| (id, kind(position)))
+        if is_ours { Some((id, kind(digits.parse().ok()?))) } else { None }
     }
 }
 

@@ -84,12 +84,17 @@ fn unknown_field(pointer: &str, schema: &Value) -> Option<String> {
             at = root.pointer(target.strip_prefix('#')?)?;
         }
         if at.get("type").is_some_and(|kind| kind == "array") {
-            at = at.get("items").filter(|_| step == EVERY || step.parse::<usize>().is_ok())?;
+            if step != EVERY && step.parse::<usize>().is_err() {
+                return None;
+            }
+            at = at.get("items")?;
         } else {
             let is_open = ["additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if"]
                 .iter()
                 .any(|word| at.get(*word).is_some_and(|rule| *rule != Value::Bool(false)));
-            let known = at.get("properties").and_then(Value::as_object).filter(|_| !is_open)?;
+            let (Some(known), false) = (at.get("properties").and_then(Value::as_object), is_open) else {
+                return None;
+            };
             let Some(property) = known.get(&step) else { return Some(nearest_names(&path, &step, known)) };
             at = property;
         }

@@ -28,9 +28,9 @@ pub(super) fn shape(value: &Value, levels: usize) -> String {
         Value::Number(_) => "number".into(),
         Value::String(text) if text.len() < LONG => "text".into(),
         Value::String(text) => format!("text of {} bytes", text.len()),
-        Value::Array(items) => match items.first().filter(|_| levels > 0) {
-            Some(first) => format!("[{} of {}]", items.len(), shape(first, levels - 1)),
-            None => format!("[{}]", items.len()),
+        Value::Array(items) => match items.first() {
+            Some(first) if levels > 0 => format!("[{} of {}]", items.len(), shape(first, levels - 1)),
+            _ => format!("[{}]", items.len()),
         },
         Value::Object(fields) if levels == 0 => format!("{{{} fields}}", fields.len()),
         Value::Object(fields) => {

@@ -92,9 +92,9 @@ impl Answer {
         if self.is_markdown() {
             return ClientAnswer::of_texts(vec![self.text()], None, meta);
         }
-        match body.get("results").and_then(Value::as_array).filter(|_| function == "tool_batch") {
-            Some(results) => self.batch(results, given),
-            None => {
+        match body.get("results").and_then(Value::as_array) {
+            Some(results) if function == "tool_batch" => self.batch(results, given),
+            _ => {
                 let shown = ModelAnswer::of(body, function, given);
                 match self.original(0) {
                     Some(original) => shown.with_original(original, meta),
@@ -231,7 +231,7 @@ fn result<'a>(body: &'a Map<String, Value>, function: &str) -> Option<(&'a Value
         let part = fields.get("items").or(fields.get("fields")).or(fields.get("part"));
         // The place of a part within others is not lost.
         let is_all = !fields.contains_key("at") && !fields.contains_key("more");
-        part.filter(|_| is_all).map(|part| (part, fields.get(NEXT)))
+        if is_all { Some((part?, fields.get(NEXT))) } else { None }
     };
     if body.get("ok") != Some(&Value::Bool(true)) {
         return None;
@@ -239,9 +239,12 @@ fn result<'a>(body: &'a Map<String, Value>, function: &str) -> Option<(&'a Value
     if function == PARTS {
         return part(body);
     }
-    let result =
-        body.get("result").filter(|_| Function::named(function).is_some_and(Function::runs_tools))?;
-    let read_on = result.as_object().filter(|_| body.get("op").is_some_and(|op| op == PARTS)).and_then(part);
+    if !Function::named(function)?.runs_tools() {
+        return None;
+    }
+    let result = body.get("result")?;
+    let is_part = body.get("op").is_some_and(|op| op == PARTS);
+    let read_on = if is_part { result.as_object().and_then(part) } else { None };
     Some(read_on.unwrap_or((result, None)))
 }
 
@@ -256,7 +259,7 @@ fn notes(body: &Map<String, Value>, given: &mut GivenNotes) -> Map<String, Value
     if let Some(more) = meta("more") {
         let mut more = more.clone();
         // The warning about it has the cursor.
-        if let Some(fields) = more.as_object_mut().filter(|_| !warnings.is_empty()) {
+        if let (Some(fields), false) = (more.as_object_mut(), warnings.is_empty()) {
             fields.shift_remove("cursor");
         }
         told.insert("more".into(), more);
@@ -298,7 +301,8 @@ impl GivenNotes {
 
 /// The metadata of a call, with its op and its repairs.
 pub(super) fn meta(body: &Map<String, Value>) -> Map<String, Value> {
-    let op = body.get("op").or(body.get("tool_id")).filter(|_| body.contains_key("result") || !is_ok(body));
+    let is_named = body.contains_key("result") || !is_ok(body);
+    let op = if is_named { body.get("op").or(body.get("tool_id")) } else { None };
     let mut meta: Map<String, Value> = op.map(|op| ("op".to_string(), op.clone())).into_iter().collect();
     let fields = body.get("meta").and_then(Value::as_object).into_iter().flatten();
     let fields = fields.filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty()));

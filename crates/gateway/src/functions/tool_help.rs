@@ -259,8 +259,10 @@ async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>> {
     let mut ops: IndexMap<&str, String> = IndexMap::new();
     for event in &events {
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
-        let tool =
-            event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
+        if !is_known || event.outcome != "ok" {
+            continue;
+        }
+        let tool = event.op.as_deref().and_then(|op| catalog.find(op));
         // A caller that may not use a tool may not see its arguments either.
         let tool = tool.filter(|tool| {
             catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))

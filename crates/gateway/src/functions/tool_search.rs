@@ -292,8 +292,10 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
         let outcomes = outcomes.iter_mut().filter(|outcome| outcome.has_tools());
         let hits = outcomes.filter_map(|outcome| outcome.hits.get_mut(rank));
         for hit in hits.filter(|hit| hit.hit.confidence >= SURE && !view.is_forbidden(hit.hit.entry)) {
-            let usage = view.usage(hit.hit.entry).filter(|_| !told.contains(&hit.hit.entry));
-            if let Some((usage, _)) = usage.filter(|(_, tokens)| take(*tokens)) {
+            if !told.contains(&hit.hit.entry)
+                && let Some((usage, tokens)) = view.usage(hit.hit.entry)
+                && take(*tokens)
+            {
                 told.insert(hit.hit.entry);
                 hit.usage = Some(usage.clone());
             }
@@ -351,10 +353,13 @@ fn difference(tool: &Tool, others: &[&Tool], shows_arguments: bool) -> Option<St
             (is_alone && !category.is_empty()).then(|| format!("in {}", clean_line(category)))
         })
         .or_else(|| {
+            if !shows_arguments {
+                return None;
+            }
             let known: HashSet<&str> = others.iter().flat_map(|other| argument_names(other)).collect();
             let mut own =
                 argument_names(tool).into_iter().filter(|name| !known.contains(name)).map(clean_line);
-            let first = own.next().filter(|_| shows_arguments)?;
+            let first = own.next()?;
             Some(format!("takes {}", own.take(2).fold(first, |all, name| format!("{all}, {name}"))))
         })
         .map(|text| clipped(&text, CHARACTERS).into_owned())

@@ -52,7 +52,9 @@ impl TracedCall {
         };
         let state = &context.services.state;
         let body = answer.body();
-        if let Some(error) = body.get("error").filter(|_| !answer.is_ok()) {
+        if !answer.is_ok()
+            && let Some(error) = body.get("error")
+        {
             let error = error.get("message").and_then(Value::as_str);
             let error = error.map(|error| context.view.catalog().secrets().text(error).into_owned());
             return state.record(Event { input: self.input, error, ..event });

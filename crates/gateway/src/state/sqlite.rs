@@ -60,11 +60,10 @@ impl Sqlite {
 impl Database for Sqlite {
     fn run(&self, access: Access, transaction: Transaction<'_>) -> Result<()> {
         let Connections { writer, reader } = self.connections()?;
-        let connection = reader.as_ref().filter(|_| access == Access::Read).unwrap_or(writer);
-        let mut db = locked(connection);
         if access == Access::Read {
-            return transaction(&mut Statements(&db));
+            return transaction(&mut Statements(&locked(reader.as_ref().unwrap_or(writer))));
         }
+        let mut db = locked(writer);
         let all = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction(&mut Statements(&all))?;
         all.commit()?;

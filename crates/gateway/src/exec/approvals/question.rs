@@ -55,7 +55,7 @@ pub(super) fn client_to_ask(call: &Call) -> Option<&Arc<RequestOrigin>> {
         Some(place) => place == ApprovalPlace::Client,
         None => caller.is_own_client,
     };
-    caller.origin.as_ref().filter(|_| is_place)
+    if is_place { caller.origin.as_ref() } else { None }
 }
 
 /// Asks the person at the client. `None` where nobody decides now, or where the question is the answer to the client.

@@ -178,7 +178,7 @@ pub(crate) fn failure_of(
         _ => code(error.kind, tool.effect),
     };
     let mut failure = ToolError::new(code, message, error.next_action).with_certainty(error.kind.certainty());
-    if let Some(seconds) = error.retry_after_seconds.filter(|_| code == ErrorCode::RateLimited) {
+    if let (Some(seconds), ErrorCode::RateLimited) = (error.retry_after_seconds, code) {
         failure = failure.detail("retry_after", seconds);
     }
     if let Some(answer) = error.answer {

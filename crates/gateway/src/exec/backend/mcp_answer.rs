@@ -174,8 +174,7 @@ pub(super) fn blocks(result: &Value) -> &[Value] {
 
 /// The text of a block of text.
 fn text_of(block: &Value) -> Option<&str> {
-    let is_text = block.get("type").and_then(Value::as_str) == Some("text");
-    block.get("text").and_then(Value::as_str).filter(|_| is_text)
+    if block["type"] == "text" { block["text"].as_str() } else { None }
 }
 
 fn data_blocks(blocks: &[Value]) -> Vec<DataBlock<'_>> {

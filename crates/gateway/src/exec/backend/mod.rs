@@ -123,8 +123,8 @@ impl Backends {
 
     /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
     pub fn unlisted(&self, caller: &Caller) -> String {
-        let connections = self.connections.iter().filter(|_| caller.sees_everything());
-        let servers = connections.flat_map(|connections| connections.servers());
+        let connections = if caller.sees_everything() { self.connections.as_ref() } else { None };
+        let servers = connections.into_iter().flat_map(|connections| connections.servers());
         let unlisted: Vec<String> =
             servers.filter(|server| server.tools.is_none()).map(|server| clean_line(&server.name)).collect();
         match unlisted.as_slice() {

@@ -43,7 +43,7 @@ pub(super) fn web_server<'o>(
     }
     let of_tool = tool.server.as_ref().and_then(|name| servers.get_key_value(name));
     let mut with_url = servers.iter().filter(|(_, server)| server.url.is_some());
-    let only = || with_url.next().filter(|_| with_url.next().is_none());
+    let only = || with_url.next().xor(with_url.next());
     let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
     let name = tool.server.as_deref().unwrap_or("api");
     found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name, config))

@@ -209,7 +209,7 @@ impl<'c> Run<'c> {
     /// Calls the tool of a step. A write that failed under the key of an earlier call is tried again under the next one.
     async fn call_step(&self, step: &Step, (index, tool): (usize, &Tool), args: Value) -> Result<Envelope> {
         let is_write = tool.effect != Effect::Read;
-        let key = self.key.as_deref().filter(|_| is_write);
+        let key = if is_write { self.key.as_deref() } else { None };
         for attempt in 1..=MAX_ATTEMPTS {
             let request = CallRequest {
                 function: self.call.request.function,
@@ -293,7 +293,7 @@ impl<'c> Run<'c> {
         text.push_str(&self.account(may_have_run, is_partly_done));
         let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
-        if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
+        if let (Some(key), true) = (&self.key, goes_on) {
             next.push_str(&format!(
                 "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
             ));

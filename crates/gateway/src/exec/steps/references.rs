@@ -70,7 +70,7 @@ impl Values<'_> {
     fn argument(&self, pointer: &str) -> Option<&Value> {
         let default = || self.schema.get("properties")?.pointer(pointer)?.get("default");
         let is_field = pointer.rfind('/') == Some(0);
-        self.arguments.pointer(pointer).or_else(|| default().filter(|_| is_field))
+        self.arguments.pointer(pointer).or_else(|| if is_field { default() } else { None })
     }
 
     fn referred(&self, reference: Reference<'_>, depth: usize) -> Result<Option<Value>, Unresolved> {

@@ -103,8 +103,10 @@ fn browsed(
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| key.as_str() <= last));
     let to = keyed.len().min(from + asked.limit.unwrap_or(LIMIT));
-    let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after_key(last));
-    Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
+    let page = &keyed[from..to];
+    let last = if to < keyed.len() { page.last() } else { None };
+    let next = last.map(|(last, _)| origin.after_key(last));
+    Ok(Page { lines: page.iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
 
 /// Categories and tools with all of the tags, anywhere below.

@@ -84,12 +84,12 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
         [] => part,
         tags => format!("{part} with the tags {}", quoted(&tags.join(", "))),
     };
-    let next = match elsewhere.is_empty() {
-        false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
-        true if context.lacks_sources() => UNREAD,
-        true => {
-            "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
-        }
+    let next = if !elsewhere.is_empty() {
+        "search again with the path of one of `hints.categories`, or expand one of `hints.tools`"
+    } else if context.lacks_sources() {
+        UNREAD
+    } else {
+        "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
     };
     let tools =
         elsewhere.iter().map(|hit| tool_fields(view, hit.entry, place(view, hit.entry, 0), Some(hit)));

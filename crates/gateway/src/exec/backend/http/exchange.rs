@@ -116,7 +116,9 @@ impl Exchange<'_> {
             if self.has_other_token(&response, sent).await? {
                 continue;
             }
-            if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
+            if redirects > 0
+                && let Some((to, with)) = self.redirect(&response, &url, &method)
+            {
                 redirects -= 1;
                 (url, method) = (to, with);
                 continue;
@@ -136,7 +138,7 @@ impl Exchange<'_> {
 
     /// Whether the server has refused the token and there is another one. This happens at most once per call.
     async fn has_other_token(&self, response: &Response, sent: &mut SentToken) -> Result<bool> {
-        let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
+        let (Some(credentials), false) = (self.credentials, sent.is_refused) else { return Ok(false) };
         let status = response.status().as_u16();
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));

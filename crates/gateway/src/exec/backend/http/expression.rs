@@ -101,9 +101,9 @@ impl Style {
 impl Variable {
     fn new(text: &str) -> Option<Self> {
         let (text, explodes) = text.strip_suffix('*').map_or((text, false), |text| (text, true));
-        let (name, prefix) = match text.split_once(':').filter(|_| !explodes) {
-            Some((name, length)) => (name, Some(prefix_length(length)?)),
-            None => (text, None),
+        let (name, prefix) = match text.split_once(':') {
+            Some((name, length)) if !explodes => (name, Some(prefix_length(length)?)),
+            _ => (text, None),
         };
         let is_name = name.split('.').all(is_part_of_name);
         is_name.then(|| Self { name: name.to_string(), prefix, explodes })
@@ -142,7 +142,7 @@ impl Variable {
 /// The number of characters that a prefix takes: 1 to 9,999.
 fn prefix_length(text: &str) -> Option<usize> {
     let is_number = !text.starts_with(['0', '+']) && text.len() <= 4;
-    text.parse().ok().filter(|_| is_number)
+    if is_number { text.parse().ok() } else { None }
 }
 
 /// Letters, digits, `_` and percent-encoded bytes.

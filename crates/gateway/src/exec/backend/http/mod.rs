@@ -111,8 +111,8 @@ pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result
     let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
-        if let Some(value) =
-            preview.get_mut(argument).filter(|_| is_secret || place.location == Location::Cookie)
+        if (is_secret || place.location == Location::Cookie)
+            && let Some(value) = preview.get_mut(argument)
         {
             *value = REDACTED.into();
         }

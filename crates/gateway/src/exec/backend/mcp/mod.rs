@@ -109,7 +109,7 @@ impl CalledServer<'_> {
     /// where the server is called with the caller's token.
     fn endpoint(&self, root: &Path) -> Result<Endpoint> {
         let Self { name, configured, caller } = *self;
-        let session = caller.session.as_ref().filter(|_| configured.per_session);
+        let session = if configured.per_session { caller.session.as_ref() } else { None };
         let user = EndpointUser {
             token: caller_token((name, configured), caller)?,
             session: session.map(|session| format!("{}\n{session}", caller.name)),

@@ -55,7 +55,7 @@ impl<'c> Person<'c> {
         caller: &'c Caller,
     ) -> Self {
         let is_here = caller.name.is_empty() && may_share(server.1, caller);
-        let origin = caller.origin.as_ref().filter(|_| is_here);
+        let origin = if is_here { caller.origin.as_ref() } else { None };
         Self { credentials, server, origin, was_asked: false }
     }
 
