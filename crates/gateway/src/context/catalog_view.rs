@@ -5,19 +5,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use rayon::prelude::*;
-use rmcp::model::sha256_digest;
 use serde_json::{Map, Value};
 
-use crate::exec::EVERY_ROLE;
+use super::agent_skills::ServedSkill;
+use crate::caller::EVERY_ROLE;
 use toolcrib_catalog::{
     Catalog, CategoryNode, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile,
 };
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::tokens::estimate;
-use toolcrib_docs::help;
 use toolcrib_docs::help::{EffectFilter, Groups, HelpOptions};
-use toolcrib_docs::{Around, Doc, Docs, SKILL, TemplateError, Templates, page_path, skills};
+use toolcrib_docs::{Around, Doc, Docs, TemplateError, Templates, help};
 use toolcrib_search::semantic::VectorSlot;
 use toolcrib_search::{Field, Index, IndexEntry, semantic};
 
@@ -267,7 +266,7 @@ impl CatalogView {
     }
 
     /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
-    pub(super) fn categories(&self) -> &Index {
+    pub(crate) fn categories(&self) -> &Index {
         self.searchable_categories.get_or_init(|| {
             Index::configured(&category_entries(&self.catalog, self.tree()), &self.catalog.config.search)
         })
@@ -299,25 +298,25 @@ impl CatalogView {
     }
 
     /// The usage of the tool at this position as a search gives it, with its estimated tokens; made at its first use.
-    pub(super) fn usage(&self, index: usize) -> Option<&(String, usize)> {
+    pub(crate) fn usage(&self, index: usize) -> Option<&(String, usize)> {
         let make =
             || help::signature(self.catalog.tools.get(index)?).map(|usage| (usage.clone(), estimate(&usage)));
         self.made.get(index)?.usage.get_or_init(make).as_ref()
     }
 
     /// The small help on the tool at this position as a search gives it, with its estimated tokens; made at its first use.
-    pub(super) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
+    pub(crate) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
         let make = || help::small(self.catalog.tools.get(index)?);
         self.made.get(index)?.small_help.get_or_init(make).as_ref()
     }
 
     /// The groups of its help. Made at their first use.
-    pub(super) fn groups(&self) -> &Groups {
+    pub(crate) fn groups(&self) -> &Groups {
         self.groups.get_or_init(|| Groups::of(&self.catalog, self.tree()))
     }
 
     /// The help on a target as JSON. Made at its first use, and then kept, except where a caller chooses the text of the target.
-    pub(super) fn help<E>(
+    pub(crate) fn help<E>(
         &self,
         target: &HelpTarget,
         wanted: HelpOptions,
@@ -367,7 +366,7 @@ pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<In
 
 /// Target of help.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum HelpTarget {
+pub(crate) enum HelpTarget {
     /// The tool at this position of the catalog.
     Op(usize),
     /// The group at this position of the groups, or a part of it.
@@ -378,54 +377,4 @@ pub(super) enum HelpTarget {
     Function(&'static str),
     /// The events of the caller's session.
     Session,
-}
-
-// The Agent Skills of a catalog view, with the bytes and the digest of each file: those that `render --skills` writes.
-
-/// A skill, ready to be served.
-#[derive(Debug)]
-pub struct ServedSkill {
-    /// Its name, and the name of its folder.
-    pub name: String,
-    /// Its use.
-    pub description: String,
-    /// `SKILL.md`, then its references.
-    pub files: Vec<SkillFile>,
-}
-
-/// A file of a skill.
-#[derive(Debug)]
-pub struct SkillFile {
-    /// The path in the folder of the skill.
-    pub path: String,
-    /// Its content.
-    pub markdown: Bytes,
-    /// SHA-256 of its content, such as `sha256:9f86…`.
-    pub digest: String,
-}
-
-impl SkillFile {
-    fn of(path: String, markdown: Bytes) -> Self {
-        Self { path, digest: sha256_digest(&markdown), markdown }
-    }
-}
-
-impl ServedSkill {
-    /// The skills of a profile.
-    pub(super) fn all(
-        catalog: &Catalog,
-        profile: &Profile<'_>,
-        templates: &Templates,
-    ) -> Result<Vec<Self>, TemplateError> {
-        let skills = skills(catalog, profile).into_iter();
-        let served = skills.map(|skill| {
-            let mut files = vec![SkillFile::of(SKILL.to_string(), Bytes::from(skill.markdown.clone()))];
-            for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
-                let page = skill.page(tool, (catalog, profile), templates)?;
-                files.push(SkillFile::of(page_path(tool), Bytes::from(page)));
-            }
-            Ok(Self { name: skill.name, description: skill.description, files })
-        });
-        served.collect()
-    }
 }

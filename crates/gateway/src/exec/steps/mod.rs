@@ -5,47 +5,49 @@
 //!    call, so that the same call goes on where an earlier one failed.
 //! 3. The first failure ends the run, and says what was done. A dry run runs the reads, and tells the request of each write.
 
+mod references;
+
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::backend::{Backends, Begun};
-use super::record::fingerprint;
-use super::request::{EffectLimit, LONGEST_KEY, StepOf};
-use super::results::{part_of, reached};
-use super::send::SentArguments;
-use super::{CallRequest, Checked, Envelope, Notes, Outcome};
+use super::call::{Checked, Notes};
+use super::envelope::{Envelope, Outcome};
+use super::fingerprint::fingerprint;
+use super::request::{CallRequest, EffectLimit, LONGEST_KEY, StepOf};
+use super::sent_arguments::SentArguments;
 use crate::state::random_id;
-use crate::tool_error::{Certainty, ErrorCode, ToolError};
+use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
+use references::{Unresolved, Values};
 use toolcrib_catalog::Tool;
-use toolcrib_definition::{Backend, Effect, Reference, Step, StepsBackend};
+use toolcrib_definition::{Backend, Effect, Step, StepsBackend};
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
 
 /// Runs the steps of a call.
-pub(super) async fn run(
+pub(super) async fn run_steps(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     begun: &Begun,
     notes: &mut Notes,
-) -> Result<Value, ToolError> {
+) -> Result<Value> {
     let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
     run.result(backend, notes)
 }
 
 /// Tells the calls of a dry run.
-pub(super) async fn preview(
+pub(super) async fn preview_steps(
     call: &Checked,
     backend: &StepsBackend,
     sent: &SentArguments<'_>,
     notes: &mut Notes,
-) -> Result<Value, ToolError> {
+) -> Result<Value> {
     let mut run = Run::new(call, sent);
     run.all(backend, &Begun::default(), notes).await?;
     notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
@@ -103,12 +105,7 @@ impl<'c> Run<'c> {
     }
 
     /// Runs all steps.
-    async fn all(
-        &mut self,
-        backend: &'c StepsBackend,
-        begun: &Begun,
-        notes: &mut Notes,
-    ) -> Result<(), ToolError> {
+    async fn all(&mut self, backend: &'c StepsBackend, begun: &Begun, notes: &mut Notes) -> Result<()> {
         let plan = self.planned(backend).inspect_err(|_| notes.was_run = false)?;
         begun.mark();
         for (step, tool) in plan {
@@ -118,7 +115,7 @@ impl<'c> Run<'c> {
     }
 
     /// The steps whose conditions hold, each with a tool that this caller can call.
-    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, ToolError> {
+    fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>> {
         let mut plan = Vec::with_capacity(backend.steps.len());
         for step in &backend.steps {
             if !self.values.meet(&step.when) {
@@ -158,7 +155,7 @@ impl<'c> Run<'c> {
         step: &'c Step,
         tool: Option<(usize, Arc<Tool>)>,
         notes: &mut Notes,
-    ) -> Result<(), ToolError> {
+    ) -> Result<()> {
         self.left = self.left.get(1..).unwrap_or_default();
         let Some((index, tool)) = tool else {
             self.tell(step, &step.op, json!({ "skipped": true }));
@@ -210,14 +207,9 @@ impl<'c> Run<'c> {
     }
 
     /// Calls the tool of a step. A write that failed under the key of an earlier call is tried again under the next one.
-    async fn call_step(
-        &self,
-        step: &Step,
-        (index, tool): (usize, &Tool),
-        args: Value,
-    ) -> Result<Envelope, ToolError> {
+    async fn call_step(&self, step: &Step, (index, tool): (usize, &Tool), args: Value) -> Result<Envelope> {
         let is_write = tool.effect != Effect::Read;
-        let key = self.key.as_deref().filter(|_| is_write);
+        let key = if is_write { self.key.as_deref() } else { None };
         for attempt in 1..=MAX_ATTEMPTS {
             let request = CallRequest {
                 function: self.call.request.function,
@@ -233,7 +225,7 @@ impl<'c> Run<'c> {
                 step: Some(Box::new(self.inner.clone())),
                 ..CallRequest::default()
             };
-            let result = call_of_step(self.call, request).await;
+            let result = (self.call.run_step)(self.call.context.clone(), request, self.call.functions).await;
             let has_failed_before =
                 matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
             if !has_failed_before {
@@ -255,7 +247,7 @@ impl<'c> Run<'c> {
     }
 
     /// The result of the whole.
-    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value, ToolError> {
+    fn result(&self, backend: &StepsBackend, notes: &mut Notes) -> Result<Value> {
         let Some(template) = &backend.result else { return Ok(self.last.clone()) };
         match self.values.value(template, 0) {
             Ok(result) => Ok(result.unwrap_or_default()),
@@ -301,7 +293,7 @@ impl<'c> Run<'c> {
         text.push_str(&self.account(may_have_run, is_partly_done));
         let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
-        if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
+        if let (Some(key), true) = (&self.key, goes_on) {
             next.push_str(&format!(
                 "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
             ));
@@ -339,11 +331,6 @@ fn quoted_list(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The call of a step. Its type is erased, since a call may have steps itself.
-fn call_of_step(call: &Checked, request: CallRequest) -> Pin<Box<dyn Future<Output = Envelope> + Send>> {
-    Box::pin(super::execute(call.context.clone(), request))
-}
-
 /// The key of a step, derived from that of the call.
 fn key_of(key: &str, step: &Step, attempt: usize) -> String {
     let again = if attempt > 1 { format!("/{attempt}") } else { String::new() };
@@ -359,104 +346,4 @@ fn key_of(key: &str, step: &Step, attempt: usize) -> String {
 fn unfit(why: &str) -> ToolError {
     let next = "tell the operator: the steps of this tool do not fit the answers of its backends";
     ToolError::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
-}
-
-/// Deepest level of a value.
-const DEEPEST: usize = 64;
-
-/// A value that cannot be made.
-enum Unresolved {
-    /// It needs the answer of this step, which a dry run did not run.
-    NotRun(String),
-    /// It does not fit, for this reason.
-    Unfit(String),
-}
-
-/// The values that references stand for.
-struct Values<'c> {
-    arguments: &'c Value,
-    /// The schema of the arguments, for their defaults.
-    schema: &'c Value,
-    /// The answers of earlier steps; `None` for a step whose conditions did not hold.
-    earlier: HashMap<&'c str, Option<Map<String, Value>>>,
-}
-
-impl Values<'_> {
-    /// Whether each of these arguments has this value, or one of this list.
-    fn meet<'w>(&self, conditions: impl IntoIterator<Item = (&'w String, &'w Value)>) -> bool {
-        conditions.into_iter().all(|(pointer, wanted)| {
-            let given = self.argument(pointer).unwrap_or(&Value::Null);
-            given == wanted || wanted.as_array().is_some_and(|several| several.contains(given))
-        })
-    }
-
-    /// The fields with their references replaced. A reference to nothing leaves its field out.
-    fn fields(&self, fields: &Map<String, Value>, depth: usize) -> Result<Value, Unresolved> {
-        let mut replaced = Map::with_capacity(fields.len());
-        for (name, field) in fields {
-            if let Some(value) = self.value(field, depth + 1)? {
-                replaced.insert(name.clone(), value);
-            }
-        }
-        Ok(Value::Object(replaced))
-    }
-
-    /// The value with its references replaced; `None` for a reference to nothing.
-    fn value(&self, value: &Value, depth: usize) -> Result<Option<Value>, Unresolved> {
-        Ok(Some(match value {
-            _ if depth > DEEPEST => return Err(Unresolved::Unfit("they are nested too deeply".into())),
-            Value::Object(fields) => match Reference::of(fields) {
-                Some(reference) => {
-                    return self
-                        .referred(reference.map_err(|error| Unresolved::Unfit(error.to_string()))?, depth);
-                }
-                None => self.fields(fields, depth)?,
-            },
-            Value::Array(items) => {
-                let item = |item| self.value(item, depth + 1).transpose();
-                Value::Array(items.iter().filter_map(item).collect::<Result<_, _>>()?)
-            }
-            plain => plain.clone(),
-        }))
-    }
-
-    /// An argument; the default of its schema where the call does not have it.
-    fn argument(&self, pointer: &str) -> Option<&Value> {
-        let default = || self.schema.get("properties")?.pointer(pointer)?.get("default");
-        let is_field = pointer.rfind('/') == Some(0);
-        self.arguments.pointer(pointer).or_else(|| default().filter(|_| is_field))
-    }
-
-    fn referred(&self, reference: Reference<'_>, depth: usize) -> Result<Option<Value>, Unresolved> {
-        let (step, pointer) = match reference {
-            Reference::Argument(pointer) => return Ok(self.argument(pointer).cloned()),
-            Reference::Text(parts) => return self.text(parts, depth).map(|text| Some(text.into())),
-            Reference::Answer(step, pointer) => (step, pointer),
-        };
-        match self.earlier.get(step) {
-            Some(Some(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
-                let there = reached(answer, pointer);
-                Unresolved::Unfit(format!(
-                    "the answer of the step `{step}` has nothing at `{pointer}`{there}"
-                ))
-            }),
-            Some(None) => Ok(None),
-            None => Err(Unresolved::NotRun(step.to_string())),
-        }
-    }
-
-    fn text(&self, parts: &[Value], depth: usize) -> Result<String, Unresolved> {
-        let mut text = String::new();
-        for part in parts {
-            match self.value(part, depth + 1)? {
-                None | Some(Value::Null) => {}
-                Some(Value::String(part)) => text.push_str(&part),
-                Some(Value::Object(_) | Value::Array(_)) => {
-                    return Err(Unresolved::Unfit("a part of `$text` is no text".into()));
-                }
-                Some(plain) => text.push_str(&plain.to_string()),
-            }
-        }
-        Ok(text)
-    }
 }
