@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use super::thesaurus::is_stop;
+use super::stop_words::is_stop;
 
 /// Actions, one bit each.
 pub(super) type Actions = u32;

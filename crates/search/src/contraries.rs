@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::Field;
 use super::actions::Request;
+use super::index::Field;
 use super::index::{Index, SHOWN, Term};
-use super::words::stemmed;
+use super::stems::stemmed;
 
 /// A line for each pair of contraries: the verbs of one side, a colon, those of the other.
 const PAIRS: &str = include_str!("words/contraries.txt");

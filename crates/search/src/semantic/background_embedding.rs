@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::vector_store::{Key, UNRELATED, UnitVector, VectorSlot, VectorStore, Vectors, unit};
-use super::{Progress, Shared};
+use super::progress::{Progress, Shared};
+use super::similarity::{UNRELATED, UnitVector, VectorSlot, Vectors, unit};
+use super::vector_store::{Key, VectorStore};
 use crate::model::ModelError;
 use toolcrib_definition::guard::guarded_now;
 
