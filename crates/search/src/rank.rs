@@ -69,7 +69,14 @@ impl Index {
             reason: reason(self, &query, candidate),
         });
         let hits: Vec<Hit> = named.chain(fitting).collect();
-        let verdict = self.verdict(fit, hits.first().map_or(0.0, |first| first.confidence));
+        let sure = hits.first().map_or(0.0, |first| first.confidence);
+        let verdict = if fit < self.min_match_likelihood {
+            Verdict::NoMatch
+        } else if self.min_match_likelihood > 0.0 && sure < confidence::UNSURE {
+            Verdict::Unsure
+        } else {
+            Verdict::Match
+        };
         SearchResult { verdict, hits }
     }
 
@@ -88,15 +95,6 @@ impl Index {
         if is_doubted { confidence::UNSURE / 2.0 } else { 1.0 }
     }
 
-    /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
-    fn verdict(&self, fit: f32, sure: f32) -> Verdict {
-        match self.min_match_likelihood {
-            least if fit < least => Verdict::NoMatch,
-            least if least > 0.0 && sure < confidence::UNSURE => Verdict::Unsure,
-            _ => Verdict::Match,
-        }
-    }
-
     /// Features of a query's candidates, for the programs that fit the weights; `None` if the query names an entry or
     /// finds nothing.
     pub fn observe(&self, query: &str) -> Option<Observation> {
@@ -104,7 +102,9 @@ impl Index {
         let query = Query::read(query, self);
         let ranked = self.ranked(&query, None, CANDIDATES);
         let telling = self.first_features(&query, &ranked, TELLING);
-        let _ = telling.first().filter(|_| !is_named)?;
+        if is_named || telling.is_empty() {
+            return None;
+        }
         let fit = self.match_likelihood(&query, &telling);
         Some(Observation {
             query: self.match_terms(&query, &telling).to_vec(),
@@ -198,7 +198,7 @@ impl Index {
         let nouns = &self.nouns[entry as usize];
         let extra = |term: &Term| {
             let best = units().map(|unit| near(unit, *term)).fold(0.0, f32::max);
-            self.idf(*term) / self.max_idf * (1.0 - best)
+            self.idf[*term as usize] / self.max_idf * (1.0 - best)
         };
         let heads =
             query.units.iter().filter(|unit| query.head.is_some_and(|head| unit.words.contains(&head)));

@@ -48,8 +48,7 @@ impl Progress {
     /// The missing vectors and the reason. A caller sees no counts: these include tools that it may not see.
     pub(super) fn missing(&self, is_operator: bool) -> String {
         let counts = format!(", {} of {} are there", self.embedded, self.wanted);
-        let (counts, why) =
-            if is_operator { (counts, &self.error) } else { (String::new(), &self.public_error) };
+        let (counts, why) = if is_operator { (&*counts, &self.error) } else { ("", &self.public_error) };
         let why = why.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way{counts}{why}")
     }
