@@ -18,8 +18,7 @@ const LITERAL: f32 = 0.8;
 /// Features of a hit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    pub(super) entry: u32,
-    hit: Candidate,
+    pub(super) hit: Candidate,
     /// Share of the query's topics that it meets literally.
     literally: f32,
     /// Nearness of its words to the query's objects: the least one, and that of each unit.
@@ -56,24 +55,17 @@ fn logistic(terms: &[Term]) -> f32 {
 
 impl Index {
     /// Features of the hit at a position, given the scores of the first hits.
-    pub(super) fn features(
-        &self,
-        query: &Query,
-        place: usize,
-        candidate: &Candidate,
-        scores: &[f32],
-    ) -> Features {
-        let entry = candidate.entry;
+    pub(super) fn features(&self, query: &Query, place: usize, hit: &Candidate, scores: &[f32]) -> Features {
+        let entry = hit.entry;
         let units: Vec<f32> = query.units.iter().map(|unit| self.unit_nearness(unit, entry)).collect();
         let is_literal = |unit: &Unit| self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL);
         let other = scores.get(if place == 0 { 1 } else { 0 });
         Features {
-            entry,
-            hit: *candidate,
+            hit: *hit,
             literally: covered(query, query.units.iter().map(|unit| f32::from(u8::from(is_literal(unit))))),
             least: least(query, &units),
             units,
-            next: other.copied().unwrap_or(0.0) - candidate.score,
+            next: other.copied().unwrap_or(0.0) - hit.score,
             place: (place as f32 + 1.0).ln(),
             length: (query.length as f32 + 1.0).ln(),
         }

@@ -40,10 +40,10 @@ impl Index {
     /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
     pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
-        let mut named = self.mentioned(request.query);
-        named.retain(|&entry| request.within.is_none_or(|within| within(entry as usize)));
+        let mut named = self.named_in(request.query);
+        named.retain(|&entry| request.within.is_none_or(|within| within(entry)));
         let mut ranked = self.ranked(&query, request.within, request.limit.max(CANDIDATES));
-        ranked.retain(|candidate| !named.contains(&candidate.entry));
+        ranked.retain(|candidate| !named.contains(&(candidate.entry as usize)));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let left = request.limit.saturating_sub(named.len());
         let first = self.first_features(&query, &ranked, left.max(TELLING));
@@ -54,7 +54,7 @@ impl Index {
             (1.0, MOST_BESIDE_NAMED)
         };
         let named = named.iter().take(request.limit).map(|&entry| Hit {
-            entry: entry as usize,
+            entry,
             score: best.max(1.0) * 2.0,
             confidence: confidence::NAMED,
             reason: "the query names it".into(),
@@ -98,7 +98,7 @@ impl Index {
     /// Features of a query's candidates, for the programs that fit the weights; `None` if the query names an entry or
     /// finds nothing.
     pub fn observe(&self, query: &str) -> Option<Observation> {
-        let is_named = !self.mentioned(query).is_empty();
+        let is_named = !self.named_in(query).is_empty();
         let query = Query::read(query, self);
         let ranked = self.ranked(&query, None, CANDIDATES);
         let telling = self.first_features(&query, &ranked, TELLING);
@@ -109,7 +109,7 @@ impl Index {
         Some(Observation {
             query: self.match_terms(&query, &telling).to_vec(),
             order: ranked.iter().map(|one| (one.entry as usize, one.features.to_vec())).collect(),
-            hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms(fit).to_vec())).collect(),
+            hits: telling.iter().map(|hit| (hit.hit.entry as usize, hit.terms(fit).to_vec())).collect(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Synonyms: those of a configuration, common abbreviations and everyday words.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use indexmap::IndexMap;
 
 use super::stems::phrase;
@@ -22,8 +22,6 @@ pub(super) struct Synonyms {
     meanings: HashMap<String, Vec<(String, f32)>>,
     /// The words of all meanings of a key, for their vectors.
     words: HashMap<String, Vec<String>>,
-    /// First stems of phrases.
-    begins: HashSet<String>,
 }
 
 /// A word as its stem, with its weight.
@@ -45,9 +43,6 @@ impl Synonyms {
             if key.is_empty() || meaning == key {
                 continue;
             }
-            if let Some((first, _)) = key.split_once(' ') {
-                all.begins.insert(first.to_string());
-            }
             let weight = if meaning.contains(' ') { CONFIGURED * OF_PHRASE } else { CONFIGURED };
             all.words.entry_ref(&key).or_default().extend(plain(right));
             let stems = meaning.split(' ').map(|stem| (stem.to_string(), weight));
@@ -65,10 +60,5 @@ impl Synonyms {
     /// The words that a key means.
     pub(super) fn words_of(&self, key: &str) -> impl Iterator<Item = &str> {
         self.words.get(key).into_iter().flatten().map(String::as_str)
-    }
-
-    /// Whether any longer key begins with this stem.
-    pub(super) fn begins(&self, stem: &str) -> bool {
-        self.begins.contains(stem)
     }
 }

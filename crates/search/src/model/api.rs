@@ -66,7 +66,14 @@ impl Api {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let response = request.send().map_err(|error| self.unreachable(&error))?;
+        let response = request.send().map_err(|error| {
+            let reason = match (error.is_timeout(), error.is_connect()) {
+                (true, _) => "it took too long",
+                (_, true) => "no connection",
+                _ => "the connection broke",
+            };
+            ModelError::Unreachable { url: self.address(), reason: reason.into() }
+        })?;
         let status = response.status();
         let refused = |reason: &str| self.refused(status.as_u16(), reason);
         let (text, problem) = read_until(response, deadline, max_bytes);
@@ -88,15 +95,6 @@ impl Api {
     /// The error for an answer that has another form.
     pub(super) fn refused(&self, status: u16, reason: &str) -> ModelError {
         ModelError::Refused { url: self.address(), status, reason: reason.into() }
-    }
-
-    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
-        let reason = match (error.is_timeout(), error.is_connect()) {
-            (true, _) => "it took too long",
-            (_, true) => "no connection",
-            _ => "the connection broke",
-        };
-        ModelError::Unreachable { url: self.address(), reason: reason.into() }
     }
 
     /// The first words of an API's refusal, without the key.

@@ -137,9 +137,6 @@ impl Reading<'_> {
     fn phrases(&mut self, said: &[QueryWord]) {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
-                if !window.first().is_some_and(|word| self.index.synonyms.begins(&word.stem)) {
-                    continue;
-                }
                 let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
                 let mut senses = Vec::new();
                 self.index.synonyms.of(&key).for_each(|meaning| self.sense(meaning, &mut senses));

@@ -29,7 +29,7 @@ pub use fusion::{POOL, fuse};
 pub use progress::Progress;
 use progress::Shared;
 use query_vectors::QueryVectors;
-pub use similarity::{Similarities, UNRELATED, VectorSlot, Vectors};
+pub use similarity::{Similarities, VectorSlot, Vectors};
 pub use status::{SemanticCounters, SemanticStatus, SimilarityError};
 use tool_text::cut;
 pub use tool_text::{MAX_CHARS, tool_text};
