@@ -48,11 +48,8 @@ impl Index {
         let left = request.limit.saturating_sub(named.len());
         let first = self.first_features(&query, &ranked, left.max(TELLING));
         let telling = &first[..first.len().min(TELLING)];
-        let (fit, most) = if named.is_empty() {
-            (self.match_likelihood(&query, telling), 1.0)
-        } else {
-            (1.0, MOST_BESIDE_NAMED)
-        };
+        let fit = if named.is_empty() { self.match_likelihood(&query, telling) } else { 1.0 };
+        let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
         let named = named.iter().take(request.limit).map(|&entry| Hit {
             entry,
             score: best.max(1.0) * 2.0,

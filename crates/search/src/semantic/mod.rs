@@ -15,6 +15,7 @@ mod status;
 mod tool_text;
 mod vector_store;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
@@ -64,6 +65,12 @@ pub struct Semantic {
     queries: QueryVectors,
     on: AtomicU64,
     unavailable: AtomicU64,
+}
+
+impl fmt::Debug for Semantic {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Semantic").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl Semantic {

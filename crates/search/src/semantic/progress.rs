@@ -1,11 +1,12 @@
 //! Progress of the vectors of tools, shared by the thread that requests them and the queries.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::watch;
 
 use crate::model::EmbeddingModel;
+use toolcrib_definition::guard::locked;
 
 /// State shared by the thread and the queries.
 pub(super) struct Shared {
@@ -40,7 +41,7 @@ impl Shared {
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.progress)
     }
 }
 

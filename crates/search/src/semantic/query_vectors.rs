@@ -2,7 +2,7 @@
 //! do not wait for it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::similarity::{UnitVector, unit};
 use super::status::SimilarityError;
 use crate::model::EmbeddingModel;
+use toolcrib_definition::guard::locked;
 
 /// Most requests to the model at once.
 const AT_ONCE: usize = 32;
@@ -132,8 +133,4 @@ impl QueryVectors {
         }
         health.trouble = trouble;
     }
-}
-
-fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
