@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
-use toolcrib_catalog::config::{Render, is_within};
+use toolcrib_catalog::config::Render;
+use toolcrib_definition::ground::is_within;
 
 /// A template that cannot be read or rendered.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -68,16 +68,3 @@ fn words_alone_still_fit_and_scopes_and_limits_hold() {
     assert_eq!(order(&within), [1, 2]);
     assert_eq!(order(&fuse(words, &near(&[0.9, 0.6, 0.5]), 0.7, 1, &everything, &nothing)), [0]);
 }
-
-#[test]
-fn identifiers_come_apart() {
-    for (name, apart) in [
-        ("create_pull_request", "create pull request"),
-        ("onto.task-list", "onto task list"),
-        ("sendEmail2All", "send email2all"),
-        ("长亭 IP", "长亭 ip"),
-        ("__", ""),
-    ] {
-        assert_eq!(words(name), apart);
-    }
-}
