@@ -3,29 +3,26 @@
 //! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, LOCATION};
+use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::sign_in::{Browser, Visitor, take_field};
-use super::{RequestContext, Response};
+use super::address::decoded_address;
+use super::browser::{Browser, Visitor};
+use super::redirects::redirect;
+use super::request_context::RequestContext;
 use crate::RequestCatalog;
-use crate::response::{
-    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, no_store, preferred, with,
-};
+use crate::response::{Media, Problem, ProblemCode, Response, Tagged, by_accept, no_store, preferred};
+use crate::response_cache::ResponseCache;
 use crate::site::{Attempt, Connect, MAX_QUERY, asset_type};
 use toolcrib_catalog::{Record, Tool};
-use toolcrib_definition::finding::{Finding, from_json};
+use toolcrib_definition::finding::Finding;
 use toolcrib_docs::llms_txt;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::Function;
-use toolcrib_gateway::state::random_id;
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
 const MARKDOWN: &str = ".md";
@@ -276,14 +273,6 @@ pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> 
     })
 }
 
-/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
-pub(super) fn redirect(path: &str) -> Response {
-    let mut headers = HeaderMap::new();
-    headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
-}
-
 /// `GET /registry.json`.
 pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
     made(context, ResponseCache::registry).await
@@ -317,78 +306,4 @@ fn internal(error: impl ToString) -> Problem {
 
 fn no_place() -> Problem {
     Problem::new(ProblemCode::Internal, "this tool has no place")
-}
-
-// Names in addresses: percent-encoded, and back.
-
-/// Characters to escape in a segment: all but the unreserved ones of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-/// A name as a segment of an address.
-pub(super) fn encoded_address(name: &str) -> String {
-    utf8_percent_encode(name, RESERVED).to_string()
-}
-
-/// A path without its escapes. Each `%` has two digits after it.
-pub(super) fn decoded_address(path: &str) -> Result<Cow<'_, str>, Problem> {
-    let is_escape =
-        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-    if path.split('%').skip(1).all(is_escape) {
-        percent_decode_str(path).decode_utf8().map_err(|_| badly_encoded())
-    } else {
-        Err(badly_encoded())
-    }
-}
-
-fn badly_encoded() -> Problem {
-    Problem::new(ProblemCode::BadRequest, "the address is not encoded as UTF-8 with percent signs")
-}
-
-// The form on the page of a tool. The call is first a dry run; a call that fits can then be run with the rights of the person who
-// sent it.
-
-/// `POST /tools/NAME.html`: answers the form with the same page, which shows the outcome.
-pub(super) async fn try_tool(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
-    let path = request.uri.path().strip_prefix("/tools/").and_then(|path| path.strip_suffix(".html"));
-    let path = path.ok_or_else(|| Problem::new(ProblemCode::MethodNotAllowed, "only a page has a form"))?;
-    let cache = Arc::clone(catalog.cache(&caller));
-    let index = find(&cache, &decoded_address(path)?)?;
-    let tool = cache.view().catalog().tools.get(index).cloned();
-    let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
-    if cache.view().is_forbidden(index) {
-        return Err(Problem::forbidden(&tool.safe_name));
-    }
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let mut fields = browser.form(&caller, body).await?;
-    let [raw, run, key] = ["json", "run", "key"].map(|name| take_field(&mut fields, name));
-    let mut attempt = Attempt { is_dry: run.is_empty(), ..Attempt::default() };
-    let arguments = match raw.trim() {
-        "" => Ok(Attempt::read(&tool, &fields)),
-        raw => from_json(raw).map_err(|error| format!("These arguments are not JSON: {error}.")),
-    };
-    match arguments {
-        Err(problem) => (attempt.raw, attempt.problem) = (raw, Some(problem)),
-        Ok(arguments) => {
-            let mut call = Map::from_iter([("op".to_string(), tool.op.as_str().into())]);
-            call.insert("args".into(), arguments.clone());
-            call.insert("dry_run".into(), attempt.is_dry.into());
-            if !attempt.is_dry && !key.is_empty() {
-                call.insert("idempotency_key".into(), key.into());
-            }
-            let passing = shared.call_limiter.acquire(Function::tool_exec())?;
-            let answer = passing.call(&catalog.context(&caller), Value::Object(call)).await?;
-            attempt.arguments = arguments;
-            attempt.answer = Some(json!(answer.body()));
-            // A run that is sent twice runs once.
-            attempt.key = random_id("try");
-        }
-    }
-    let mut prepared = Prepared::of(browser, &caller).await?;
-    prepared.attempt = attempt;
-    let making = move || {
-        let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
-        pages.page_of(&tool)
-    };
-    shared.slowly(making).await?
 }

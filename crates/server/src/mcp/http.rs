@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
-use super::McpService;
+use super::service::McpService;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::locked;
 use toolcrib_gateway::exec::Caller;

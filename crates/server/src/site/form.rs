@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::frame::{clipped, inline_html, json_text};
+use super::text::{clipped, inline_html, json_text};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::from_json;
 
