@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
+use crate::response::{Problem, ProblemCode};
 use toolcrib_catalog::config::ServeLimits;
 use toolcrib_gateway::functions::{Answer, Counters, Function, FunctionContext, Services, ToolCall};
 
@@ -20,7 +21,7 @@ fn called(counts: &Counters, function: &Function, outcome: &str) {
 
 /// The limits and counters of all functions.
 #[derive(Debug)]
-pub struct CallLimiter {
+pub(super) struct CallLimiter {
     permits: Semaphore,
     time: Duration,
     services: Arc<Services>,
@@ -28,55 +29,42 @@ pub struct CallLimiter {
 
 /// A call with a place, which is free again when this is dropped.
 #[derive(Debug)]
-pub struct CallPermit<'g> {
+pub(super) struct CallPermit<'g> {
     limiter: &'g CallLimiter,
     function: &'static Function,
     _permit: SemaphorePermit<'g>,
 }
 
-/// The limit that a call has reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LimitReached {
-    /// Too many calls run at once.
-    #[error("too many calls run at once")]
-    Overloaded,
-    /// The call took longer than this.
-    #[error("there was no answer within {} seconds", .0.as_secs())]
-    Timeout(Duration),
-}
-
 impl CallLimiter {
     /// A limiter with these limits, which counts among these services.
-    pub fn new(limits: &ServeLimits, services: Arc<Services>) -> Self {
+    pub(super) fn new(limits: &ServeLimits, services: Arc<Services>) -> Self {
         let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
         Self { permits, time: limits.call_time(), services }
     }
 
     /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
-    pub fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, LimitReached> {
-        match self.permits.try_acquire() {
-            Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
-            Err(_) => {
-                called(&self.services.counts, function, LimitReached::Overloaded.code());
-                Err(LimitReached::Overloaded)
-            }
-        }
+    pub(super) fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, Problem> {
+        let permit = self.permits.try_acquire().map_err(|_| {
+            called(&self.services.counts, function, ProblemCode::Overloaded.as_str());
+            Problem::overloaded("too many calls run at once")
+        })?;
+        Ok(CallPermit { limiter: self, function, _permit: permit })
     }
 }
 
 impl CallPermit<'_> {
     /// Calls the function.
-    pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
+    pub(super) async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, Problem> {
         let calling = Box::pin(self.function.call(context, arguments));
         self.answer(context, calling).await
     }
 
     /// Calls a tool by its own name.
-    pub async fn call_tool(
+    pub(super) async fn call_tool(
         self,
         context: &FunctionContext,
         call: ToolCall<'_>,
-    ) -> Result<Answer, LimitReached> {
+    ) -> Result<Answer, Problem> {
         self.answer(context, Box::pin(call.call(context))).await
     }
 
@@ -85,14 +73,16 @@ impl CallPermit<'_> {
         self,
         context: &FunctionContext,
         calling: Pin<Box<impl Future<Output = Answer>>>,
-    ) -> Result<Answer, LimitReached> {
+    ) -> Result<Answer, Problem> {
         // A call of a tool may last as long as its caller waits: one that goes away drops this future.
         let time = if self.function.runs_tools() { Duration::MAX } else { self.limiter.time };
-        let answer = timeout(time, calling).await;
-        let answer = answer.map_err(|_| LimitReached::Timeout(time));
+        let answer = timeout(time, calling).await.map_err(|_| {
+            let message = format!("there was no answer within {} seconds", time.as_secs());
+            Problem::new(ProblemCode::Timeout, message)
+        });
         let outcome = match &answer {
             Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
-            Err(stopped) => stopped.code(),
+            Err(stopped) => stopped.code.as_str(),
         };
         called(&self.limiter.services.counts, self.function, outcome);
         tracing::debug!(
@@ -107,24 +97,6 @@ impl CallPermit<'_> {
     }
 }
 
-impl LimitReached {
-    /// The code, as in HTTP.
-    pub fn code(self) -> &'static str {
-        match self {
-            LimitReached::Overloaded => "OVERLOADED",
-            LimitReached::Timeout(_) => "TIMEOUT",
-        }
-    }
-
-    /// The next step.
-    pub fn next_action(self) -> &'static str {
-        match self {
-            LimitReached::Overloaded => "try again in a second",
-            LimitReached::Timeout(_) => "ask for less, or try again",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +107,7 @@ mod tests {
         let limiter = CallLimiter::new(&limits, Arc::default());
         let function = &Function::all()[0];
         let first = limiter.acquire(function).unwrap();
-        assert_eq!(limiter.acquire(function).unwrap_err(), LimitReached::Overloaded);
+        assert_eq!(limiter.acquire(function).unwrap_err().code, ProblemCode::Overloaded);
         drop(first);
         assert!(limiter.acquire(function).is_ok());
     }

@@ -1,13 +1,13 @@
 //! The server: the running catalog over HTTP and MCP. The server adds no logic: answers come from `functions`,
 //! `render` and `site`.
 //!
-//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, notifies listeners, and builds
-//!    search indexes in advance. A request sees only one generation and one profile, its [`RequestCatalog`].
+//! 1. [`live`] holds the current [`Snapshot`], swaps it when the catalog changes, notifies listeners, and builds
+//!    search indexes in advance. A request sees only one snapshot and one profile, its [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] decides what tool lists contain: toolcrib's functions, or the catalog's tools
 //!    ([`listed_tools`]).
 //! 4. [`response`] has complete response bodies and problems, [`response_cache`] the bodies of each catalog view.
-//! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`CallLimiter`].
+//! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`call_limiter::CallLimiter`].
 
 pub mod auth;
 mod call_limiter;
@@ -24,8 +24,7 @@ pub mod site;
 mod snapshot;
 
 pub use auth::{Authenticator, Tokens};
-pub use call_limiter::CallLimiter;
 pub use listing::{ListingOptions, ListingPolicy};
 pub use live::LiveCatalog;
 pub use request_catalog::RequestCatalog;
-pub use snapshot::{Generation, ServeOptions};
+pub use snapshot::{ServeOptions, Snapshot};

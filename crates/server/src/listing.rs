@@ -75,20 +75,18 @@ impl Listings {
         profiles: impl Iterator<Item = Option<&'p str>>,
     ) -> Self {
         let ListingOptions { mode, tool_list, split_exec } = options;
-        let asks_for_functions = tool_list.is_some();
-        let tool_list = tool_list.unwrap_or_default();
-        let policy = ListingPolicy { mode: Mode::Gateway, tool_list, split_exec };
-        if let Some(mode) = Mode::named(mode) {
-            return Self { policy: ListingPolicy { mode, ..policy }, decided: BTreeMap::new() };
-        }
+        let named = Mode::named(mode);
         let mut decided = BTreeMap::new();
-        for name in profiles.filter(|_| !asks_for_functions) {
-            let Some(auto) = decide(catalog, name).filter(|_| !catalog.tools.is_empty()) else { continue };
-            let profile = name.unwrap_or("the whole catalog");
-            tracing::info!(profile, "{}", auto.note());
-            decided.insert(name.map(str::to_string), auto.mode);
+        if named.is_none() && tool_list.is_none() && !catalog.tools.is_empty() {
+            for name in profiles {
+                let Some(auto) = decide(catalog, name) else { continue };
+                let profile = name.unwrap_or("the whole catalog");
+                tracing::info!(profile, "{}", auto.note());
+                decided.insert(name.map(str::to_string), auto.mode);
+            }
         }
-        Self { policy, decided }
+        let mode = named.unwrap_or(Mode::Gateway);
+        Self { policy: ListingPolicy { mode, tool_list: tool_list.unwrap_or_default(), split_exec }, decided }
     }
 
     /// The policy of a profile. With `auto`, a profile that was not there at the start gets `gateway`.

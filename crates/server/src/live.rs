@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use crate::listing::Listings;
-use crate::snapshot::Generation;
+use crate::snapshot::Snapshot;
 use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Checked, UnknownProfile};
 use toolcrib_definition::finding::Finding;
@@ -33,7 +33,7 @@ pub struct LiveCatalog {
     services: Arc<Services>,
     nudge: Option<Nudge>,
     addresses: Addresses,
-    current: ArcSwap<Generation>,
+    current: ArcSwap<Snapshot>,
     /// The findings that keep the catalog on disk from being served, errors first; the last good one is served meanwhile.
     stale: ArcSwapOption<Vec<Finding>>,
     changed: watch::Sender<()>,
@@ -64,9 +64,9 @@ impl LiveCatalog {
         let stale = stale(&checked);
         let catalog = &checked.catalog;
         let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
-        let generation = Generation::new(checked, &options, &listings, &templates, None)?;
+        let snapshot = Snapshot::new(checked, &options, &listings, &templates, None)?;
         let (changed, _) = watch::channel(());
-        index_soon(generation.views());
+        index_soon(snapshot.views());
         Ok(Self {
             options,
             listings: ArcSwap::from_pointee(listings),
@@ -74,7 +74,7 @@ impl LiveCatalog {
             services: Arc::default(),
             nudge: None,
             addresses: Addresses::default(),
-            current: ArcSwap::from_pointee(generation),
+            current: ArcSwap::from_pointee(snapshot),
             stale: ArcSwapOption::new(stale.map(Arc::new)),
             changed,
         })
@@ -113,8 +113,8 @@ impl LiveCatalog {
         &self.services
     }
 
-    /// The current generation.
-    pub fn current(&self) -> Arc<Generation> {
+    /// The current snapshot.
+    pub fn current(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
@@ -154,7 +154,7 @@ impl LiveCatalog {
         self.stale.load_full()
     }
 
-    /// Signals each new generation. [`CatalogView::content`] shows whether anything changes for a caller.
+    /// Signals each new snapshot. [`CatalogView::content`] shows whether anything changes for a caller.
     pub fn subscribe(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -178,14 +178,14 @@ impl LiveCatalog {
             self.listings.store(Arc::new(listings));
         }
         let listings = self.listings.load();
-        match Generation::new(checked, &self.options, &listings, templates, Some(&current)) {
-            Ok(generation) => {
+        match Snapshot::new(checked, &self.options, &listings, templates, Some(&current)) {
+            Ok(snapshot) => {
                 // The new catalog is served without the findings of the last one.
                 self.stale.store(stale.map(Arc::new));
-                let generation = Arc::new(generation);
-                generation.views().for_each(|view| self.services.prepare(view));
-                self.current.store(Arc::clone(&generation));
-                index_soon(generation.views());
+                let snapshot = Arc::new(snapshot);
+                snapshot.views().for_each(|view| self.services.prepare(view));
+                self.current.store(Arc::clone(&snapshot));
+                index_soon(snapshot.views());
                 self.changed.send_replace(());
                 self.count_reloads("taken", 1);
             }

@@ -38,13 +38,13 @@ impl ProfileCaches {
     }
 }
 
-/// Makes the caches of one generation.
+/// Makes the caches of one snapshot.
 pub(super) struct CacheBuilder<'g> {
     pub(super) catalog: &'g Catalog,
     pub(super) findings: &'g Findings,
     pub(super) templates: &'g Arc<Templates>,
     pub(super) listings: &'g Listings,
-    /// Caches with the configuration of this generation, to be shared by equal catalog views.
+    /// Caches with the configuration of this snapshot, to be shared by equal catalog views.
     pub(super) known: Vec<Arc<ResponseCache>>,
 }
 
@@ -74,11 +74,11 @@ impl CacheBuilder<'_> {
         roles: Option<&[String]>,
     ) -> Result<Arc<ResponseCache>, UnknownProfile> {
         let view = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
-        let alike: Vec<_> = self.known.iter().filter(|known| known.view().is_like(&view)).collect();
-        if let Some(shared) = alike.iter().find(|known| roles.is_some() && !known.has_findings()) {
+        let alike: Vec<_> = self.known.iter().filter(|known| known.view.is_like(&view)).collect();
+        if let Some(shared) = alike.iter().find(|known| roles.is_some() && known.findings.is_none()) {
             return Ok(Arc::clone(shared));
         }
-        let view = alike.first().map_or_else(|| Arc::new(view), |known| Arc::clone(known.view()));
+        let view = alike.first().map_or_else(|| Arc::new(view), |known| Arc::clone(&known.view));
         let findings = roles.is_none().then(|| self.findings.clone());
         let made = Arc::new(ResponseCache::new(view, findings, self.listings.policy(profile)));
         self.known.push(Arc::clone(&made));

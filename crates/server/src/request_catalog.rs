@@ -1,4 +1,4 @@
-//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
+//! The catalog of one request: one snapshot, loaded when the request comes in, and one profile. The code that
 //! answers the request gets the catalog only from here, so that no reload comes between two steps.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::LiveCatalog;
 use crate::response_cache::ResponseCache;
 use crate::site::{Person, Site};
-use crate::snapshot::Generation;
+use crate::snapshot::Snapshot;
 use toolcrib_front::address::AddressState;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace};
@@ -18,29 +18,29 @@ use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace}
 pub struct RequestCatalog {
     /// The running catalog.
     pub live: Arc<LiveCatalog>,
-    generation: Arc<Generation>,
-    /// Position of the profile in the generation.
+    snapshot: Arc<Snapshot>,
+    /// Position of the profile in the snapshot.
     profile: usize,
     /// The path below which the profile is served, such as `/p/creator`; empty at the root of the server.
     root: Arc<str>,
 }
 
 impl LiveCatalog {
-    /// The current generation, for one request.
+    /// The current snapshot, for one request.
     pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, root: Arc::from("") }
+        RequestCatalog { live: Arc::clone(self), snapshot: self.current(), profile: 0, root: Arc::from("") }
     }
 }
 
 impl RequestCatalog {
-    /// The generation.
-    pub fn generation(&self) -> &Generation {
-        &self.generation
+    /// The snapshot.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
-    /// The same generation with another profile, if it can be chosen.
+    /// The same snapshot with another profile, if it can be chosen.
     pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
-        Some(Self { profile: self.generation.position(name)?, ..self })
+        Some(Self { profile: self.snapshot.position(name)?, ..self })
     }
 
     /// The same catalog, for a request below this path.
@@ -56,7 +56,7 @@ impl RequestCatalog {
 
     /// The name of the profile; `None` for the whole catalog.
     pub fn profile_name(&self) -> Option<&str> {
-        self.generation.profile(self.profile).name.as_deref()
+        self.snapshot.profile(self.profile).name.as_deref()
     }
 
     /// The path before all addresses of this profile; empty at the root of the server.
@@ -66,23 +66,23 @@ impl RequestCatalog {
 
     /// The catalog view of this caller.
     pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        self.cache(caller).view()
+        &self.cache(caller).view
     }
 
     /// The catalog view with every tool of the profile.
     pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.generation.profile(self.profile).whole.view()
+        &self.snapshot.profile(self.profile).whole.view
     }
 
     /// The catalog view of all tools, unless one profile alone is served.
     pub(super) fn whole_catalog(&self) -> Option<&Arc<CatalogView>> {
-        let usual = self.generation.profile(0);
-        usual.name.is_none().then(|| usual.whole.view())
+        let usual = self.snapshot.profile(0);
+        usual.name.is_none().then(|| &usual.whole.view)
     }
 
     /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        self.generation.profile(self.profile).cache(caller)
+        self.snapshot.profile(self.profile).cache(caller)
     }
 
     /// The context of a call by this caller.
@@ -100,7 +100,7 @@ impl RequestCatalog {
 
     /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
     pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
-        let served = &self.generation.registries;
+        let served = &self.snapshot.registries;
         let states = self.live.addresses().states().into_iter();
         states.map(|state| {
             let version = served.get(&state.address).map(String::as_str);
@@ -110,7 +110,7 @@ impl RequestCatalog {
 
     /// The pages of this caller.
     pub(super) fn site<'s>(&'s self, caller: &Caller, person: Option<Person<'s>>) -> Site<'s> {
-        self.cache(caller).site().with_reader(person, caller.sees_everything())
+        Site { person, is_operator: caller.sees_everything(), ..self.cache(caller).site() }
     }
 
     /// Whether the catalog on disk, and each registry at an address, is the one that is served.
@@ -120,9 +120,12 @@ impl RequestCatalog {
 
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self, caller: &Caller) -> Option<String> {
-        let count = self.live.stale().filter(|_| caller.sees_everything())?.len();
+        if !caller.sees_everything() {
+            return None;
+        }
+        let count = self.live.stale()?.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
-        let shown = if self.generation.complete {
+        let shown = if self.snapshot.complete {
             "this is the last valid one"
         } else {
             "this is the part that could be read"
@@ -131,7 +134,7 @@ impl RequestCatalog {
     }
 }
 
-/// The catalog of a session, which lives longer than a generation, and so holds none.
+/// The catalog of a session, which lives longer than a snapshot, and so holds none.
 #[derive(Clone, Debug)]
 pub(super) struct SessionCatalog {
     live: Arc<LiveCatalog>,
@@ -140,12 +143,12 @@ pub(super) struct SessionCatalog {
 }
 
 impl SessionCatalog {
-    /// The current generation with the profile of the session, if it still has that.
+    /// The current snapshot with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
         Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_root(Arc::clone(&self.root)))
     }
 
-    /// The signal of each new generation.
+    /// The signal of each new snapshot.
     pub(super) fn subscribe(&self) -> watch::Receiver<()> {
         self.live.subscribe()
     }

@@ -18,10 +18,11 @@ const MAX_CACHED_TOOLS: usize = 1000;
 /// The bodies of one catalog view.
 #[derive(Debug)]
 pub(crate) struct ResponseCache {
-    view: Arc<CatalogView>,
+    pub(super) view: Arc<CatalogView>,
     /// Findings of the input; `None` for callers who may see only a part of it.
-    findings: Option<Findings>,
-    listing: ListingPolicy,
+    pub(super) findings: Option<Findings>,
+    /// The policy of the lists of clients.
+    pub(super) listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
     site: OnceLock<SiteIndex>,
     bodies: RwLock<HashMap<String, Tagged>>,
@@ -38,11 +39,6 @@ impl ResponseCache {
             site: OnceLock::new(),
             bodies: RwLock::default(),
         }
-    }
-
-    /// The catalog view of these bodies.
-    pub(crate) fn view(&self) -> &Arc<CatalogView> {
-        &self.view
     }
 
     /// The answer that is cached for a path.
@@ -65,11 +61,6 @@ impl ResponseCache {
         Ok(answer)
     }
 
-    /// The policy of the lists of clients.
-    pub(crate) fn listing(&self) -> ListingPolicy {
-        self.listing
-    }
-
     /// Whether clients list tools of the catalog.
     pub(crate) fn lists_tools(&self) -> bool {
         self.listing.mode != Mode::Gateway || self.view.profile().full().next().is_some()
@@ -78,11 +69,6 @@ impl ResponseCache {
     /// The catalog's tools that clients list.
     pub(crate) fn listed_tools(&self) -> &ListedTools {
         self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
-    }
-
-    /// Whether callers get the findings of the input.
-    pub(crate) fn has_findings(&self) -> bool {
-        self.findings.is_some()
     }
 
     /// Findings of the input that callers get.

@@ -18,9 +18,9 @@ use toolcrib_front::credentials::wants_caller_token;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::CatalogView;
 
-/// One generation of the catalog with everything made from it; immutable.
+/// One snapshot of the catalog with everything made from it; immutable.
 #[derive(Debug)]
-pub struct Generation {
+pub struct Snapshot {
     /// The registry version.
     pub version: String,
     /// The registry version in each `registry.json` that was read.
@@ -39,7 +39,7 @@ pub struct Generation {
     pub(super) wants_caller_tokens: bool,
 }
 
-/// Options that stay the same for every generation.
+/// Options that stay the same for every snapshot.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
     /// The profile of requests that choose none; `None` for the whole catalog.
@@ -56,7 +56,7 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// The profiles of a generation: first the one of requests that choose none, then those that a request may choose.
+    /// The profiles of a snapshot: first the one of requests that choose none, then those that a request may choose.
     pub(super) fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
         let usual = self.profile.as_deref();
         let listed: Vec<&'c String> = match &self.profiles {
@@ -69,8 +69,8 @@ impl ServeOptions {
     }
 }
 
-impl Generation {
-    /// A generation that reuses the catalog views of `before` whose content has not changed.
+impl Snapshot {
+    /// A snapshot that reuses the catalog views of `before` whose content has not changed.
     pub(super) fn new(
         checked: Checked,
         options: &ServeOptions,
@@ -90,7 +90,7 @@ impl Generation {
             names.map(|name| builder.profile(name, &options.callers)).collect();
         let profiles = profiles?;
         Ok(Self {
-            version: profiles[0].whole.view().version().to_string(),
+            version: profiles[0].whole.view.version().to_string(),
             registries,
             complete: catalog.complete,
             findings,
@@ -103,7 +103,7 @@ impl Generation {
 
     /// The catalog view with every tool, for requests that choose no profile.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.profiles[0].whole.view()
+        &self.profiles[0].whole.view
     }
 
     /// Whether some list of clients has tools of the catalog.
@@ -132,7 +132,7 @@ impl Generation {
 
     /// All catalog views.
     pub(super) fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
-        self.caches().map(|cache| cache.view())
+        self.caches().map(|cache| &cache.view)
     }
 }
 

@@ -48,7 +48,7 @@ impl Issuer {
     pub(super) fn new(settings: ServeIssuer, root: &Path) -> Arc<Self> {
         // A program that holds us may have chosen the cryptography already.
         let _ = PROVIDER.install_default();
-        let file = settings.jwks.as_ref().filter(|_| settings.jwks_url().is_none());
+        let file = if settings.jwks_url().is_none() { settings.jwks.as_ref() } else { None };
         Arc::new(Self {
             file: file.map(|file| root.join(file)),
             settings,

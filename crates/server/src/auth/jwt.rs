@@ -29,7 +29,7 @@ impl Claims {
 
     /// The texts of a claim, which is one text or a list. A name that begins with `/` may be a JSON pointer.
     pub(super) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let claim = self.0.get(name).or_else(|| self.0.pointer(name).filter(|_| !name.is_empty()));
+        let claim = self.0.get(name).or_else(|| if name.is_empty() { None } else { self.0.pointer(name) });
         let texts = match claim {
             Some(Value::Array(list)) => list.as_slice(),
             Some(one) => std::slice::from_ref(one),
@@ -61,12 +61,11 @@ pub(super) struct UnverifiedJwt<'t> {
 impl<'t> UnverifiedJwt<'t> {
     /// Reads a signed token. An opaque token, or one of another form, is an unknown one.
     pub(super) fn read(token: &'t str) -> Result<Self, AuthError> {
-        let header = decode_header(token).ok().filter(|_| token.len() <= MAX_TOKEN);
         let is_like_a_signed_one = token.matches('.').count() == 2 && token.starts_with("ey");
-        match header {
-            Some(header) => Ok(Self { token, header }),
-            None if is_like_a_signed_one => Err(JwtProblem::Malformed.into()),
-            None => Err(AuthError::Wrong),
+        match decode_header(token) {
+            Ok(header) if token.len() <= MAX_TOKEN => Ok(Self { token, header }),
+            _ if is_like_a_signed_one => Err(JwtProblem::Malformed.into()),
+            _ => Err(AuthError::Wrong),
         }
     }
 

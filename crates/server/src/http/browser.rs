@@ -82,9 +82,10 @@ impl Browser<'_> {
     /// The cookie of the session, and what it holds, if that has not ended.
     pub(super) async fn session(self) -> Result<Option<(String, Session)>, Problem> {
         let Some(value) = self.cookie(SESSION) else { return Ok(None) };
-        let session = Session::read(&value, &self.key().await?, now());
-        let session = session.filter(|_| !self.shared.sign_in.has_ended(&value));
-        Ok(session.map(|session| (value, session)))
+        match Session::read(&value, &self.key().await?, now()) {
+            Some(session) if !self.shared.sign_in.has_ended(&value) => Ok(Some((value, session))),
+            _ => Ok(None),
+        }
     }
 
     /// Ends the session that the browser has, so that a copy of its cookie is of no use here.
@@ -109,7 +110,7 @@ impl Browser<'_> {
     /// The port of this machine at which the browser asks without TLS; only there a cookie does without `Secure`.
     fn loopback_port(self) -> Option<u16> {
         let is_https = self.shared.authenticator.public_url().starts_with("https://");
-        self.shared.hosts.loopback_port(self.request).filter(|_| !is_https)
+        if is_https { None } else { self.shared.hosts.loopback_port(self.request) }
     }
 
     /// The name of a cookie. Over TLS, no other host can set or read it; servers at other ports of this machine share cookies.
@@ -125,7 +126,7 @@ impl Browser<'_> {
         let name = self.cookie_name(kind);
         let sent = self.request.headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
         let mut found = sent.flat_map(Cookie::split_parse).flatten().filter(|cookie| cookie.name() == name);
-        let cookie = found.next().filter(|_| found.next().is_none())?;
+        let (Some(cookie), None) = (found.next(), found.next()) else { return None };
         Some(cookie.value().to_string()).filter(|value| !value.is_empty() && value.len() <= MAX_COOKIE)
     }
 

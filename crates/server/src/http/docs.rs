@@ -17,7 +17,7 @@ use super::request_context::RequestContext;
 use crate::RequestCatalog;
 use crate::response::{Media, Problem, ProblemCode, Response, Tagged, by_accept, no_store, preferred};
 use crate::response_cache::ResponseCache;
-use crate::site::{Attempt, Connect, MAX_QUERY, asset_type};
+use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
 use toolcrib_docs::llms_txt;
@@ -92,9 +92,11 @@ impl Prepared {
         let http = format!("{}{}", browser.address(), catalog.root());
         let connect =
             Connect { mcp: format!("{http}/mcp"), http, needs_token: !shared.authenticator.is_open() };
-        let query = request.uri.query().filter(|_| is_read(&request.method) && path.starts_with("/search."));
-        let query = query.and_then(searched).transpose()?.filter(|query| !query.trim().is_empty());
-        let Some(query) = query else { return Ok(Self { connect, csrf, ..Self::default() }) };
+        let is_search = is_read(&request.method) && path.starts_with("/search.");
+        let query = if is_search { request.uri.query().and_then(searched).transpose()? } else { None };
+        let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
+            return Ok(Self { connect, csrf, ..Self::default() });
+        };
         let function = Function::tool_search();
         let limit: String = query.chars().take(MAX_QUERY).collect();
         let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
@@ -136,7 +138,7 @@ impl<'v> Pages<'v> {
         let path = if path.is_empty() { "README.md" } else { path };
         if path == "README.md" || path.starts_with("categories/") {
             return cache.answer(&format!("tools/{path}"), || {
-                let pages = cache.view().index().as_ref().map_err(internal)?;
+                let pages = cache.view.index().as_ref().map_err(internal)?;
                 let page = pages.iter().find(|page| page.path == path);
                 let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
                 Ok(Tagged::new(page.ok_or_else(missing)?.markdown.clone(), Media::Markdown))
@@ -151,11 +153,11 @@ impl<'v> Pages<'v> {
             // The ending may be part of the name.
             Err(problem) => (NEGOTIATED, find(cache, path).map_err(|_| problem)?),
         };
-        let Some(tool) = cache.view().catalog().tools.get(index) else { return Err(no_place()) };
+        let Some(tool) = cache.view.catalog().tools.get(index) else { return Err(no_place()) };
         if tool.safe_name != name {
             return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.safe_name, form)));
         }
-        if cache.view().is_forbidden(index) {
+        if cache.view.is_forbidden(index) {
             return Err(Problem::forbidden(&tool.safe_name));
         }
         match form {
@@ -167,7 +169,7 @@ impl<'v> Pages<'v> {
 
     fn markdown(self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
         let make = || {
-            let page = self.cache().view().page(index).ok_or_else(no_place)?;
+            let page = self.cache().view.page(index).ok_or_else(no_place)?;
             Ok(Tagged::new(page.as_ref().map_err(internal)?.markdown.clone(), media))
         };
         match media {
@@ -186,7 +188,7 @@ impl<'v> Pages<'v> {
         match preferred(&self.request.headers, &offered) {
             None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
             Some(Media::Json) => {
-                let view = self.cache().view();
+                let view = &self.cache().view;
                 let mut record = serde_json::to_value(Record::of(tool, view.mode(index))).unwrap_or_default();
                 if let (Value::Object(fields), Some(Ok(page))) = (&mut record, view.page(index)) {
                     fields.insert("doc_version".into(), page.version.as_str().into());
@@ -206,11 +208,15 @@ impl<'v> Pages<'v> {
         let person = Visitor::person_of(self.request);
         let notice = self.catalog.notice(self.caller);
         let Prepared { connect, csrf, attempt, .. } = self.prepared;
-        let site =
-            self.catalog.site(self.caller, person).with_notice(notice.as_deref()).with_connect(connect);
-        let site = if csrf.is_empty() { site } else { site.with_attempt(csrf, attempt) };
         let listed = self.listed(path);
-        let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
+        let site = self.catalog.site(self.caller, person);
+        let site = Site {
+            notice: notice.as_deref(),
+            connect: Some(connect),
+            attempt: (!csrf.is_empty()).then_some((csrf, attempt)),
+            findings: listed.as_deref().unwrap_or(site.findings),
+            ..site
+        };
         let made = match &self.prepared.search {
             Some((_, answer)) if path == "search.json" => {
                 let body = format!("{}\n", site.results(answer));
@@ -221,13 +227,13 @@ impl<'v> Pages<'v> {
         };
         let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
         let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
-        let is_asset = path == "search-index.js" || cache.view().templates().assets().contains_key(path);
+        let is_asset = path == "search-index.js" || cache.view.templates().assets().contains_key(path);
         if is_asset { cache.answer(path, || Ok(body)).map(Some) } else { Ok(Some(body.answer())) }
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
     fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
-        let view = self.cache().view();
+        let view = &self.cache().view;
         if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
             && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
             && view.is_forbidden(index)
@@ -239,8 +245,10 @@ impl<'v> Pages<'v> {
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let stale =
-            self.catalog.live.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+        if path != "findings.html" || !self.caller.sees_everything() {
+            return None;
+        }
+        let stale = self.catalog.live.stale()?;
         let shown = self.cache().findings();
         let mut listed = stale.to_vec();
         listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
@@ -250,7 +258,7 @@ impl<'v> Pages<'v> {
 
 /// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
 pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
-    let view = cache.view();
+    let view = &cache.view;
     let found = match view.resolve(name) {
         Ok(index) => return Ok(index),
         Err(found) => found,
@@ -281,7 +289,7 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 /// `GET /llms.txt`.
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
-        let view = cache.view();
+        let view = &cache.view;
         Ok(Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text).answer())
     })
     .await

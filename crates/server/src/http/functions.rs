@@ -12,7 +12,6 @@ use super::address::encoded_address;
 use super::body::{checked_json, json_bytes};
 use super::idempotency::{header_key, keyed};
 use super::request_context::{RequestContext, Shared};
-use crate::call_limiter::LimitReached;
 use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated, preferred};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
@@ -99,19 +98,10 @@ pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> R
 }
 
 /// The type of the error of a call, for telemetry.
-fn error_type(answer: &Result<Answer, LimitReached>) -> Option<String> {
+fn error_type(answer: &Result<Answer, Problem>) -> Option<String> {
     match answer {
         Ok(answer) => answer.error().map(|code| code.as_str().to_string()),
-        Err(reached) => Some(reached.code().to_string()),
-    }
-}
-
-impl From<LimitReached> for Problem {
-    fn from(stopped: LimitReached) -> Self {
-        match stopped {
-            LimitReached::Overloaded => Problem::overloaded(&stopped.to_string()),
-            LimitReached::Timeout(_) => Problem::new(ProblemCode::Timeout, stopped.to_string()),
-        }
+        Err(reached) => Some(reached.code.as_str().to_string()),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
 }
 
 fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
-    let generation = catalog.generation();
+    let snapshot = catalog.snapshot();
     let view = catalog.view(caller);
     let mut detail = json!({
         "ready": is_ready,
@@ -57,21 +57,21 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let stale = catalog.live.stale();
-        detail["complete"] = generation.complete.into();
+        detail["complete"] = snapshot.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
         detail["current"] = catalog.is_current().into();
         if !addresses.is_empty() {
             let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
             detail["addresses"] = addresses.iter().map(entry).collect();
         }
-        let count = |severity| generation.findings.count(severity);
+        let count = |severity| snapshot.findings.count(severity);
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();
         let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
         if !servers.is_empty() {
-            let server = |state: &ServerState| server(state, &generation.findings);
+            let server = |state: &ServerState| server(state, &snapshot.findings);
             detail["servers"] = servers.iter().map(server).collect();
         }
         if let Some(problem) = catalog.services().state.health().problem {

@@ -27,7 +27,7 @@ pub(super) fn header_key<'h>(
     headers: &'h HeaderMap,
 ) -> Result<Option<&'h str>, Problem> {
     let mut keys = headers.get_all(KEY).iter();
-    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(None) };
+    let (Some(key), true) = (keys.next(), function.runs_tools()) else { return Ok(None) };
     let refused =
         |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
     if !function.takes_idempotency_key() {

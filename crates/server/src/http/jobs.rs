@@ -33,13 +33,15 @@ impl<'c> Job<'c> {
     /// The tools of the profile that the caller may use. A caller who sees everything gets the profile of the whole
     /// catalog, so that versions are those that the command line writes.
     pub(super) fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
-        let whole = catalog.whole_catalog().filter(|_| caller.sees_everything());
-        let chosen =
-            whole.and_then(|view| Some((view, view.catalog().profile(catalog.profile_name()).ok()?)));
-        let (view, profile) = chosen.unwrap_or_else(|| {
-            let own = catalog.view(caller);
+        let own = catalog.view(caller);
+        let (view, profile) = if caller.sees_everything()
+            && let Some(whole) = catalog.whole_catalog()
+            && let Ok(profile) = whole.catalog().profile(catalog.profile_name())
+        {
+            (whole, profile)
+        } else {
             (own, own.usable_profile())
-        });
+        };
         Self { catalog: view.catalog(), profile, templates: view.templates() }
     }
 }

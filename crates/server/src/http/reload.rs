@@ -16,6 +16,6 @@ pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem>
     if !catalog.live.nudge() {
         return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
     }
-    let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
+    let body = json!({ "ok": true, "meta": { "registry_version": catalog.snapshot().version } });
     Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
 }

@@ -13,8 +13,9 @@ use tokio::time::timeout;
 
 use super::host_check::Hosts;
 use super::session_cookie::SignIn;
+use crate::call_limiter::CallLimiter;
 use crate::response::{Problem, ProblemCode};
-use crate::{Authenticator, CallLimiter, RequestCatalog};
+use crate::{Authenticator, RequestCatalog};
 use toolcrib_catalog::config::ServeLimits;
 use toolcrib_definition::guard::MISTAKE;
 use toolcrib_gateway::exec::Caller;

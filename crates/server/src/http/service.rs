@@ -26,8 +26,9 @@ use super::profile::{self, PathProfile};
 use super::request_context::{MAX_SLOW, Shared};
 use super::{address, body, caller, challenge, redirects, routes, sign_in};
 use crate::auth::Resource;
+use crate::call_limiter::CallLimiter;
 use crate::response::{Media, Problem, ProblemCode, Response, no_store, reads_pages, unless_known};
-use crate::{Authenticator, CallLimiter, LiveCatalog, RequestCatalog, mcp, site};
+use crate::{Authenticator, LiveCatalog, RequestCatalog, mcp, site};
 use toolcrib_catalog::config::ServeLimits;
 use toolcrib_definition::guard::{MISTAKE, guarded};
 use toolcrib_gateway::exec::{Caller, LackedRight};
@@ -139,7 +140,10 @@ impl HttpService {
         }
         // In front of live servers, MCP has issued a session that it keeps.
         let is_issued = headers.contains_key(caller::MCP_SESSION);
-        if let Some(id) = session.filter(|_| response.status() == StatusCode::OK && !is_issued) {
+        if let Some(id) = session
+            && response.status() == StatusCode::OK
+            && !is_issued
+        {
             response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
         let status = response.status();
@@ -272,8 +276,8 @@ impl HttpService {
         };
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
-                let allow = response.headers_mut().remove(ALLOW);
-                let allow = allow.filter(|_| response.status() == StatusCode::METHOD_NOT_ALLOWED);
+                let is_of_router = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+                let allow = if is_of_router { response.headers_mut().remove(ALLOW) } else { None };
                 Err(problem.header(allow.map(|allow| (ALLOW, allow))))
             }
             None => Ok(unless_known(&known, response)),

@@ -23,9 +23,9 @@ pub(super) async fn try_tool(context: RequestContext) -> Result<Response, Proble
     let path = path.ok_or_else(|| Problem::new(ProblemCode::MethodNotAllowed, "only a page has a form"))?;
     let cache = Arc::clone(catalog.cache(&caller));
     let index = find(&cache, &decoded_address(path)?)?;
-    let tool = cache.view().catalog().tools.get(index).cloned();
+    let tool = cache.view.catalog().tools.get(index).cloned();
     let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
-    if cache.view().is_forbidden(index) {
+    if cache.view.is_forbidden(index) {
         return Err(Problem::forbidden(&tool.safe_name));
     }
     let browser = Browser { shared: &shared, catalog: &catalog, request: &request };

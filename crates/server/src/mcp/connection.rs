@@ -21,10 +21,10 @@ use toolcrib_gateway::exec::Caller;
 pub(super) const MAX_WATCHED: usize = 1_000;
 
 /// The state of a connection over stdio, or of a session over HTTP.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ClientConnection {
     /// Turns true, or loses its sender, when the connection ends.
-    pub(super) ended: watch::Receiver<bool>,
+    pub(super) ended: Option<watch::Receiver<bool>>,
     /// The sender of `ended` for a session over HTTP, which ends with its handler.
     pub(super) end: Option<watch::Sender<bool>>,
     /// The session of calls without one.
@@ -38,32 +38,13 @@ pub(super) struct ClientConnection {
     /// Docs that a client of the older protocol subscribed to, with the versions it knows.
     pub(super) watched: Arc<Mutex<Subscriptions>>,
     /// Resources of live servers that the client subscribed to; a subscription ends when its sender is dropped.
-    subscribed: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    pub(super) subscribed: Mutex<HashMap<String, oneshot::Sender<()>>>,
     /// Whether the client gets notifications of the catalog, and of the lists of live servers.
-    is_notified: AtomicBool,
-    follows_lists: AtomicBool,
+    pub(super) is_notified: AtomicBool,
+    pub(super) follows_lists: AtomicBool,
 }
 
 impl ClientConnection {
-    pub(super) fn new(
-        ended: watch::Receiver<bool>,
-        end: Option<watch::Sender<bool>>,
-        session: Option<Arc<str>>,
-    ) -> Self {
-        Self {
-            ended,
-            end,
-            session,
-            client: OnceLock::new(),
-            owner: OnceLock::new(),
-            level: Mutex::default(),
-            watched: Arc::default(),
-            subscribed: Mutex::default(),
-            is_notified: AtomicBool::default(),
-            follows_lists: AtomicBool::default(),
-        }
-    }
-
     /// The client of the handshake, which follows changes.
     fn follower(&self, client: &Peer<RoleServer>) -> Option<Follower> {
         let (catalog, caller) = self.owner.get()?.clone();
@@ -98,7 +79,7 @@ impl ClientConnection {
         tokio::spawn(async move {
             tokio::select! {
                 () = task => {}
-                () = end(Some(ended)) => {}
+                () = end(ended) => {}
             }
         });
     }

@@ -20,7 +20,7 @@ pub(super) fn page_of<T>(
 ) -> (&[T], Option<String>) {
     let to = all.len().min(from + most);
     let shown = all.get(from..to).unwrap_or_default();
-    let last = shown.last().filter(|_| to < all.len());
+    let last = if to < all.len() { shown.last() } else { None };
     (shown, last.map(|last| address(to, last)))
 }
 

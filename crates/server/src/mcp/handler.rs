@@ -243,7 +243,7 @@ impl ServerHandler for McpService {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
             let requester = self.requester(context.request_context());
-            let ended = self.connection.as_ref().map(|connection| connection.ended.clone());
+            let ended = self.connection.as_ref().and_then(|connection| connection.ended.clone());
             notifications::listen(&context, requester, ended).await;
             Ok(())
         })

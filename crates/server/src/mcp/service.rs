@@ -16,7 +16,8 @@ use super::connection::ClientConnection;
 use super::instructions;
 use super::requester::{McpResult, Requester};
 use super::tools::{self, NotesBySession};
-use crate::{CallLimiter, LiveCatalog, RequestCatalog};
+use crate::call_limiter::CallLimiter;
+use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
 use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
 use toolcrib_front::telemetry::{self, Operation};
@@ -54,8 +55,8 @@ pub struct McpService {
 impl McpService {
     /// A handler for single requests, which share places for so many subscriptions.
     pub(super) fn stateless(live: Arc<LiveCatalog>, subscriptions: usize) -> Self {
-        let generation = live.current();
-        let limits = &generation.unrestricted_view().catalog().config.serve.limits;
+        let snapshot = live.current();
+        let limits = &snapshot.unrestricted_view().catalog().config.serve.limits;
         let limiter = Arc::new(CallLimiter::new(limits, Arc::clone(live.services())));
         let permits = Arc::new(Semaphore::new(subscriptions));
         Self { live, permits, limiter, notes: Arc::default(), connection: None }
@@ -63,15 +64,24 @@ impl McpService {
 
     /// A handler for one connection over stdio.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
-        let connection = ClientConnection::new(ended, None, Some(random_id("s").into()));
+        let connection = ClientConnection {
+            ended: Some(ended),
+            session: Some(random_id("s").into()),
+            ..ClientConnection::default()
+        };
         Self { connection: Some(Arc::new(connection)), ..Self::stateless(live, MAX_SUBSCRIPTIONS) }
     }
 
     /// The same handler for a session over HTTP, which ends with it.
     pub(super) fn in_session(&self) -> Self {
         let (end, ended) = watch::channel(false);
-        let connection = Some(Arc::new(ClientConnection::new(ended, Some(end), None)));
-        Self { connection, permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), ..self.clone() }
+        let connection =
+            ClientConnection { ended: Some(ended), end: Some(end), ..ClientConnection::default() };
+        Self {
+            connection: Some(Arc::new(connection)),
+            permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
+            ..self.clone()
+        }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -152,7 +162,7 @@ impl McpService {
     /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
     pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
         self.live.listed_within(patience).await;
-        match requester.catalog.generation().awaited {
+        match requester.catalog.snapshot().awaited {
             Some(_) => {
                 let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
                 Requester { catalog, ..requester }
@@ -164,8 +174,8 @@ impl McpService {
     /// The instructions that a model gets when it connects.
     pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
         let Requester { catalog, caller } = &self.with_all_listed(requester, patience).await;
-        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        instructions::instructions(catalog.view(caller), catalog.cache(caller).listing(), awaited)
+        let awaited = if caller.sees_everything() { catalog.snapshot().awaited.as_ref() } else { None };
+        instructions::instructions(catalog.view(caller), catalog.cache(caller).listing, awaited)
     }
 
     /// Runs the tool or function of a call.
@@ -239,7 +249,9 @@ impl McpService {
             .build();
         let skills = [("directoryRead".to_string(), true.into())].into_iter().collect();
         capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills)].into());
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
+        if let Some(tools) = capabilities.tools.as_mut()
+            && self.live.current().lists_tools()
+        {
             tools.list_changed = Some(true);
         }
         if self.has_live_servers() {
@@ -255,8 +267,8 @@ impl McpService {
     }
 
     pub(super) fn has_live_servers(&self) -> bool {
-        let generation = self.live.current();
-        generation.unrestricted_view().catalog().config.live_sources().next().is_some()
+        let snapshot = self.live.current();
+        snapshot.unrestricted_view().catalog().config.live_sources().next().is_some()
     }
 }
 

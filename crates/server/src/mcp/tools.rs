@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::cursor::{ROOT, invalid_cursor, page_of};
 use super::requester::{FRESH_FOR, McpResult, Requester};
-use crate::CallLimiter;
-use crate::call_limiter::LimitReached;
+use crate::call_limiter::CallLimiter;
 use crate::listed_tools::ListedTools;
+use crate::response::Problem;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Profile, ProfileTool, Resolved, functions, result_fits};
 use toolcrib_definition::finding::nearest;
@@ -69,8 +69,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 pub(super) fn list(requester: &Requester, after: Option<&str>, is_newer: bool) -> McpResult<ListToolsResult> {
     let cache = requester.catalog.cache(&requester.caller);
     let bound = cache.listed_tools();
-    let is_listed =
-        |name: &str| Function::named(name).is_some_and(|function| cache.listing().lists(function));
+    let is_listed = |name: &str| Function::named(name).is_some_and(|function| cache.listing.lists(function));
     // A listed tool of the catalog keeps its name.
     let functions =
         FUNCTIONS.iter().filter(|tool| is_listed(&tool.name) && bound.place(&tool.name).is_none());
@@ -124,7 +123,7 @@ pub(super) async fn call(
     // A client asks by the annotations of what it lists.
     let is_asked = match &target {
         Some(CallTarget::Tool(_, call)) => call.is_listed,
-        Some(CallTarget::Function(function)) => function.only_writes() && cache.listing().lists(function),
+        Some(CallTarget::Function(function)) => function.only_writes() && cache.listing.lists(function),
         None => false,
     };
     let caller = &Caller { asks_its_person: caller.is_own_client && is_asked, ..caller.clone() };
@@ -175,7 +174,7 @@ pub(super) async fn call(
             let client_answer = answer.for_client(function.name(), &mut locked(&notes));
             call_result(client_answer, answer.is_ok(), &mut about)
         }
-        Err(stopped) => limit_result(stopped),
+        Err(stopped) => limit_result(&stopped),
     };
     match promised {
         Some(schema) => keep_promise(&mut result, schema, data),
@@ -267,11 +266,8 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
 
 /// The error of a call over a limit, with the codes of HTTP. The model reads it, and can wait or ask for
 /// less.
-fn limit_result(stopped: LimitReached) -> CallToolResult {
-    let code = stopped.code();
-    let message = stopped.to_string();
-    let error = json!({ "code": code, "message": message, "help_path": "root", "next_action": stopped.next_action() });
-    let body = json!({ "ok": false, "error": error });
+fn limit_result(stopped: &Problem) -> CallToolResult {
+    let body = json!({ "ok": false, "error": stopped.error("") });
     let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
     result.structured_content = Some(body);
     result

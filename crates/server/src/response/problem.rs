@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::IntoResponse;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::headers::{Response, negotiated, no_store};
@@ -90,39 +90,37 @@ impl ProblemCode {
     /// Status, and next step.
     fn row(self) -> (u16, &'static str) {
         match self {
-            ProblemCode::BadRequest => (400, "correct the request"),
-            ProblemCode::ValidationError => (400, "correct the request"),
-            ProblemCode::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
-            ProblemCode::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
-            ProblemCode::InsufficientScope => {
-                (403, "get a token with the scopes that `WWW-Authenticate` names")
-            }
-            ProblemCode::IssuerUnavailable => (503, "try again in a few seconds"),
-            ProblemCode::HostNotAllowed => (
+            Self::BadRequest => (400, "correct the request"),
+            Self::ValidationError => (400, "correct the request"),
+            Self::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
+            Self::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
+            Self::InsufficientScope => (403, "get a token with the scopes that `WWW-Authenticate` names"),
+            Self::IssuerUnavailable => (503, "try again in a few seconds"),
+            Self::HostNotAllowed => (
                 403,
                 "use the address that the server listens on, or have its operator add the name with --public-host",
             ),
-            ProblemCode::OriginNotAllowed => {
+            Self::OriginNotAllowed => {
                 (403, "send the request from a page of this server, or without `Origin`")
             }
-            ProblemCode::NotFound => (404, "find the tool by what it does in {root}/tools/README.md"),
-            ProblemCode::Ambiguous => (409, "ask for one of `nearest`"),
-            ProblemCode::MethodNotAllowed => (405, "use a method that `Allow` names"),
-            ProblemCode::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
-            ProblemCode::RequestTimeout => (408, "send the request again, faster"),
-            ProblemCode::ContentTooLarge => (413, "send less"),
-            ProblemCode::UriTooLong => (414, "shorten the address; arguments belong in the body"),
-            ProblemCode::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
-            ProblemCode::Internal => (500, "tell the operator of this server"),
-            ProblemCode::Overloaded => (503, "try again in a second"),
-            ProblemCode::NotReady => (503, "try again when the catalog has been put right"),
-            ProblemCode::Timeout => (504, "ask for less, or try again"),
-            ProblemCode::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
-            ProblemCode::ProfileNotAllowed => (403, "ask for a profile of this token, or for none"),
-            ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
-            ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
-            ProblemCode::FormRefused => (403, "load the page again, and send its form"),
-            ProblemCode::ProxyRefused => {
+            Self::NotFound => (404, "find the tool by what it does in {root}/tools/README.md"),
+            Self::Ambiguous => (409, "ask for one of `nearest`"),
+            Self::MethodNotAllowed => (405, "use a method that `Allow` names"),
+            Self::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
+            Self::RequestTimeout => (408, "send the request again, faster"),
+            Self::ContentTooLarge => (413, "send less"),
+            Self::UriTooLong => (414, "shorten the address; arguments belong in the body"),
+            Self::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
+            Self::Internal => (500, "tell the operator of this server"),
+            Self::Overloaded => (503, "try again in a second"),
+            Self::NotReady => (503, "try again when the catalog has been put right"),
+            Self::Timeout => (504, "ask for less, or try again"),
+            Self::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
+            Self::ProfileNotAllowed => (403, "ask for a profile of this token, or for none"),
+            Self::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
+            Self::StateUnavailable => (503, "try again later, or tell the operator"),
+            Self::FormRefused => (403, "load the page again, and send its form"),
+            Self::ProxyRefused => {
                 (403, "send the request through the proxy, or without the headers that only it sends")
             }
         }
@@ -192,19 +190,22 @@ impl Problem {
         self
     }
 
+    /// The error as functions write theirs. Its addresses are below `root`.
+    pub(crate) fn error(&self, root: &str) -> Value {
+        let mut error = json!({ "code": self.code.as_str(), "message": self.message });
+        if !self.nearest.is_empty() {
+            error["nearest"] = self.nearest.clone().into();
+        }
+        error["help_path"] = "root".into();
+        error["next_action"] = self.next_action().replace(ROOT, root).into();
+        error
+    }
+
     /// The response. Its addresses are below `root`.
     pub(crate) fn answer(&self, root: &str) -> Response {
-        let mut error = Map::new();
-        error.insert("code".into(), self.code.as_str().into());
-        error.insert("message".into(), self.message.as_str().into());
-        if !self.nearest.is_empty() {
-            error.insert("nearest".into(), self.nearest.clone().into());
-        }
-        error.insert("help_path".into(), "root".into());
-        error.insert("next_action".into(), self.next_action().replace(ROOT, root).into());
         let link = |path: &str| format!("{root}{path}");
         let links = json!({ "home": link("/"), "tools": link("/tools/README.md"), "functions": link("/v1") });
-        let body = json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string();
+        let body = json!({ "ok": false, "error": self.error(root), "links": links }).to_string();
         let mut response = negotiated(self.status(), Media::Json.content_type(), body);
         response.headers_mut().extend(self.headers.clone());
         response

@@ -156,7 +156,7 @@ fn branch(
         "title": clipped(&pages.title, MAX_NAME),
         "href": format!("{root}{}", pages.path(0)),
         // The sentence of a category without an author's says it.
-        "count": Some(node.descendant_tools.len()).filter(|_| !is_counted(node)),
+        "count": (!is_counted(node)).then_some(node.descendant_tools.len()),
         "purpose": inline_html(&sentence(node)),
         "opens": !below.is_empty(),
         "closes": if below.is_empty() { closes } else { 0 },

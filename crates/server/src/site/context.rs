@@ -17,17 +17,17 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 /// The pages of one catalog. Cheap to make, even for each request; slow work is in the [`SiteIndex`].
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    pub(super) index: &'a SiteIndex,
-    pub(super) catalog: &'a Catalog,
-    pub(super) findings: &'a [Finding],
-    pub(super) templates: &'a Templates,
-    pub(super) notice: Option<&'a str>,
-    pub(super) person: Option<Person<'a>>,
-    pub(super) connect: Option<&'a Connect>,
+    pub(crate) index: &'a SiteIndex,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) findings: &'a [Finding],
+    pub(crate) templates: &'a Templates,
+    pub(crate) notice: Option<&'a str>,
+    pub(crate) person: Option<Person<'a>>,
+    pub(crate) connect: Option<&'a Connect>,
     /// The value in the form of a tool, and the call that fills it.
-    pub(super) attempt: Option<(&'a str, &'a Attempt)>,
-    pub(super) is_operator: bool,
-    pub(super) is_served: bool,
+    pub(crate) attempt: Option<(&'a str, &'a Attempt)>,
+    pub(crate) is_operator: bool,
+    pub(crate) is_served: bool,
 }
 
 /// The addresses by which clients connect to the server of a site.
@@ -77,30 +77,10 @@ impl<'a> Site<'a> {
         Self { notice, ..self }
     }
 
-    /// The same site for a person who has signed in, and for an operator, who may see more pages, or for somebody else.
-    pub fn with_reader(self, person: Option<Person<'a>>, is_operator: bool) -> Self {
-        Self { person, is_operator, ..self }
-    }
-
-    /// The same site with other findings, such as those of the catalog on disk that is not served.
-    pub fn with_findings(self, findings: &'a [Finding]) -> Self {
-        Self { findings, ..self }
-    }
-
     /// The same site behind a server, which answers searches itself: `/search.html?q=` with [`Site::search`], and
     /// `/search.json?q=` with [`Site::results`].
     pub fn served(self) -> Self {
         Self { is_served: true, ..self }
-    }
-
-    /// The same site with the addresses by which clients connect.
-    pub fn with_connect(self, connect: &'a Connect) -> Self {
-        Self { connect: Some(connect), ..self }
-    }
-
-    /// The same site with a form on the page of a tool, which sends this value back.
-    pub fn with_attempt(self, csrf: &'a str, attempt: &'a Attempt) -> Self {
-        Self { attempt: Some((csrf, attempt)), ..self }
     }
 
     /// Returns the findings for the shown tools. For a profile, these are the findings of its tools, and the findings

@@ -170,9 +170,10 @@ impl Navigation<'_, '_> {
 
     /// The tools in the category of a tool's page, if they are few.
     fn tools_beside(&self, pages: &CategoryPages) -> Vec<Value> {
-        let Some(current) = self.position.tool.filter(|_| pages.tools().count() <= MAX_TOOLS) else {
+        let Some(current) = self.position.tool else { return Vec::new() };
+        if pages.tools().count() > MAX_TOOLS {
             return Vec::new();
-        };
+        }
         let entry = |shown: usize| {
             let tool = self.site.tool(shown);
             json!({

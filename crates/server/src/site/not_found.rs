@@ -19,11 +19,12 @@ impl<'a> Site<'a> {
         let resolved = self.catalog.resolve(named);
         let is_ambiguous = matches!(resolved, Resolved::Ambiguous(_));
         let meant: Vec<&Tool> = match resolved {
+            _ if !nearest.is_empty() => Vec::new(),
             Resolved::Unknown(names) => names.iter().filter_map(|name| self.catalog.named(name)).collect(),
             Resolved::Tool(tool) => vec![tool],
             Resolved::Ambiguous(tools) => tools,
         };
-        let meant = meant.iter().map(|tool| &tool.safe_name).filter(|_| nearest.is_empty());
+        let meant = meant.iter().map(|tool| &tool.safe_name);
         let root = root_of(path);
         let shown = nearest.iter().chain(meant).filter_map(|name| self.index.tool_file(name));
         let tools: Vec<_> = shown.take(5).map(|tool| categories::entry(self, tool, &root)).collect();

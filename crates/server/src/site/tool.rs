@@ -92,6 +92,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         .categories_of(shown)
         .iter()
         .map(|&category| Link { text: site.index.titles(category), ..categories::link(site, category) });
+    let attempt = if tool.not_callable().is_none() { site.attempt } else { None };
     let fill_in = tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/'));
     let example_texts = tool.example_texts.iter().map(|text| cut(clean_text(text).into(), MAX_EXAMPLE));
     json!({
@@ -121,7 +122,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         "errors": lines(&tool.raises),
         "call": tool.call.as_ref().map(|arguments| call(tool, arguments)),
         "fill_in": fill_in.collect::<Vec<_>>(),
-        "try_it": site.attempt.filter(|_| tool.not_callable().is_none()).map(|(csrf, attempt)| try_it(tool, csrf, attempt)),
+        "try_it": attempt.map(|(csrf, attempt)| try_it(tool, csrf, attempt)),
         "calls": site.connect.map(|connect| same_calls(tool, connect, site.attempt)),
         "examples": examples(tool),
         "example_texts": example_texts.collect::<Vec<_>>(),

@@ -56,7 +56,8 @@ pub(super) fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
         .filter_map(|error| Some((error["pointer"].as_str()?, clean_line(error["message"].as_str()?))));
     let said: HashMap<&str, String> = said.collect();
     let rows = Form::of(tool.parameters.schema()).rows(&arguments, &said);
-    let message = answer.filter(|_| !is_ok).map(|answer| {
+    let refused = if is_ok { None } else { answer };
+    let message = refused.map(|answer| {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let next = text("/error/next_action");
         // Errors that stand at their fields are not repeated.

@@ -43,7 +43,7 @@ pub(super) async fn servers(context: RequestContext) -> Result<Response, Problem
             let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
             let views = servers.into_iter().map(|state| ServerView {
                 sign_in: connections.and_then(|connections| state.sign_in(connections.credentials())),
-                findings: findings_of(&state, &catalog.generation().findings),
+                findings: findings_of(&state, &catalog.snapshot().findings),
                 state,
             });
             site.servers(&views.collect::<Vec<_>>())

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::super::context::{Page, Site};
-use super::super::frame::{AT_ROOT, Link};
 use super::super::text::inline_html;
 use super::layout::{line, session_href};
 use toolcrib_definition::finding::pointer_join;
@@ -46,7 +45,7 @@ impl Site<'_> {
             "waiting": waiting.iter().map(row).collect::<Vec<_>>(),
             "others": others.iter().map(row).collect::<Vec<_>>(),
         });
-        self.operate("approvals", ("approvals", "Approvals"), AT_ROOT, values)
+        self.operate("approvals", ("approvals", "Approvals"), None, values)
     }
 
     /// One approval, with the form to decide.
@@ -79,8 +78,7 @@ impl Site<'_> {
             values.extend(more);
         }
         let title = format!("Approval {}", approval.id);
-        let crumb = Link { text: "Approvals".into(), href: "../approvals.html".into() };
-        self.operate_below("approval", ("approvals", &title), crumb, values)
+        self.operate("approval", ("approvals", &title), Some(("Approvals", "../approvals.html")), values)
     }
 }
 

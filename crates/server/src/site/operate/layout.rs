@@ -5,7 +5,7 @@ use serde_json::Value;
 use tera::Context;
 
 use super::super::context::{Page, Site};
-use super::super::frame::{Frame, IN_FOLDER, Link, Position};
+use super::super::frame::{AT_ROOT, Frame, IN_FOLDER, Link};
 use super::super::text::clipped;
 use toolcrib_definition::clean_line;
 use toolcrib_docs::TemplateError;
@@ -26,28 +26,17 @@ pub(super) fn session_href(session: &str, caller: &str, more: &str) -> String {
 }
 
 impl Site<'_> {
+    /// The page of a template. A page in a folder links to the list `above` it, by its title and address.
     pub(super) fn operate(
         &self,
         template: &str,
         (at, title): (&'static str, &str),
-        position: Position<'_>,
+        above: Option<(&str, &str)>,
         values: Value,
     ) -> Result<Page, TemplateError> {
-        self.laid_out(template, Frame::new(self, at, title, String::new(), position), values)
-    }
-
-    pub(super) fn operate_below(
-        &self,
-        template: &str,
-        (at, title): (&'static str, &str),
-        crumb: Link,
-        values: Value,
-    ) -> Result<Page, TemplateError> {
-        let frame = Frame::new(self, at, title, String::new(), IN_FOLDER).with_crumbs([crumb]);
-        self.laid_out(template, frame, values)
-    }
-
-    fn laid_out(&self, template: &str, frame: Frame, values: Value) -> Result<Page, TemplateError> {
+        let position = if above.is_some() { IN_FOLDER } else { AT_ROOT };
+        let crumb = above.map(|(text, href)| Link { text: text.into(), href: href.into() });
+        let frame = Frame::new(self, at, title, String::new(), position).with_crumbs(crumb);
         let mut context = Context::new();
         context.insert("page", &values);
         self.render(&format!("site/{template}.html"), frame, context)

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::super::context::{Page, Site};
-use super::super::frame::AT_ROOT;
 use super::super::text::inline_html;
 use super::layout::line;
 use toolcrib_definition::finding::Finding;
@@ -36,7 +35,7 @@ impl Site<'_> {
                 Status::Ready => ("ready", "read", None),
                 Status::Failed(problem) => ("away", "destructive", Some(problem)),
             };
-            let last = state.last_problem.as_deref().filter(|_| problem.is_none());
+            let last = if problem.is_none() { state.last_problem.as_deref() } else { None };
             let retry = problem.and_then(|problem| problem.retry_after());
             let shown = findings.iter().take(MAX_SERVER_FINDINGS);
             let finding = |finding: &&Finding| json!({ "code": finding.code, "message": inline_html(&line(&finding.message)) });
@@ -59,7 +58,7 @@ impl Site<'_> {
             })
         };
         let values = json!({ "servers": servers.iter().map(row).collect::<Vec<_>>() });
-        self.operate("servers", ("servers", "Servers"), AT_ROOT, values)
+        self.operate("servers", ("servers", "Servers"), None, values)
     }
 }
 

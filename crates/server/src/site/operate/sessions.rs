@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::super::context::{Page, Site};
-use super::super::frame::{AT_ROOT, Link};
 use super::super::text::{cut, inline_html, json_text};
 use super::layout::{line, query_of, session_href};
 use toolcrib_definition::clean_text;
@@ -75,7 +74,7 @@ impl Site<'_> {
         };
         let rows = sessions.iter().take(filter.rows).map(row);
         let values = json!({ "sessions": rows.collect::<Vec<_>>(), "filter": filter.values(sessions.len()) });
-        self.operate("sessions", ("sessions", "Sessions"), AT_ROOT, values)
+        self.operate("sessions", ("sessions", "Sessions"), None, values)
     }
 
     /// The calls of a filter. `is_cut`: older calls were not read.
@@ -95,7 +94,7 @@ impl Site<'_> {
             "is_cut": is_cut,
             "filter": filter.values(calls.len()),
         });
-        self.operate("sessions", ("sessions", "Calls"), AT_ROOT, values)
+        self.operate("sessions", ("sessions", "Calls"), None, values)
     }
 
     /// The events of a session after those that are skipped, at most `rows`.
@@ -127,8 +126,12 @@ impl Site<'_> {
             "is_cut": events.len() > rows && skip + rows > MAX_SKIPPED,
             "after": (events.len() > rows && skip + rows <= MAX_SKIPPED).then(|| format!("{}&skip={}", own(""), skip + rows)),
         });
-        let crumb = Link { text: "Sessions".into(), href: "../sessions.html".into() };
-        self.operate_below("session", ("sessions", &session.session), crumb, values)
+        self.operate(
+            "session",
+            ("sessions", &session.session),
+            Some(("Sessions", "../sessions.html")),
+            values,
+        )
     }
 
     /// One event, for a page from which the root of the site is `root`.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::context::{Page, Site};
-use super::super::frame::AT_ROOT;
 use super::layout::{line, query_of};
 use toolcrib_docs::TemplateError;
 use toolcrib_gateway::state::{Usage, utc};
@@ -88,6 +87,6 @@ impl Site<'_> {
             "by_tool": tools.into_iter().take(MAX_TOOLS).map(tool).collect::<Vec<_>>(),
             "more": more,
         });
-        self.operate("usage", ("usage", "Usage"), AT_ROOT, values)
+        self.operate("usage", ("usage", "Usage"), None, values)
     }
 }
