@@ -7,7 +7,7 @@ use http::header::{COOKIE, HOST, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
-use super::request_context::Shared;
+use super::request_context::{RequestContext, Shared};
 use super::session_cookie::Session;
 use crate::RequestCatalog;
 use crate::response::Problem;
@@ -65,6 +65,13 @@ pub(super) struct Browser<'r> {
     pub(super) shared: &'r Shared,
     pub(super) catalog: &'r RequestCatalog,
     pub(super) request: &'r Parts,
+}
+
+impl RequestContext {
+    /// The browser of this request.
+    pub(super) fn browser(&self) -> Browser<'_> {
+        Browser { shared: &self.shared, catalog: &self.catalog, request: &self.request }
+    }
 }
 
 impl Browser<'_> {

@@ -11,7 +11,7 @@ use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::address::decoded_address;
-use super::browser::{Browser, Visitor};
+use super::browser::Visitor;
 use super::redirects::redirect;
 use super::request_context::RequestContext;
 use crate::RequestCatalog;
@@ -34,15 +34,14 @@ const MAX_HITS: usize = 20;
 
 /// A doc, a page for people, and every address without content. What is not cached is made when its turn comes.
 pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, .. } = context;
-    let path = request.uri.path().strip_prefix('/').unwrap_or_default();
-    if is_read(&request.method)
-        && let Some(cached) = catalog.cache(&caller).cached(path)
+    let path = context.request.uri.path().strip_prefix('/').unwrap_or_default();
+    if is_read(&context.request.method)
+        && let Some(cached) = context.catalog.cache(&context.caller).cached(path)
     {
         return Ok(cached);
     }
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let prepared = Prepared::of(browser, &caller).await?;
+    let prepared = Prepared::of(&context).await?;
+    let RequestContext { shared, catalog, caller, request } = context;
     let making =
         move || Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared }.answer();
     shared.slowly(making).await?
@@ -80,8 +79,9 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) async fn of(browser: Browser<'_>, caller: &Caller) -> Result<Self, Problem> {
-        let Browser { shared, catalog, request } = browser;
+    pub(super) async fn of(context: &RequestContext) -> Result<Self, Problem> {
+        let RequestContext { shared, catalog, caller, request } = context;
+        let browser = context.browser();
         let path = request.uri.path();
         // Without state, a page is shown without its form.
         let csrf = if path.starts_with("/tools/") {

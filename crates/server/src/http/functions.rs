@@ -51,8 +51,12 @@ pub fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
 
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. The call is handled as one of
 /// `tool_exec`.
-pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
+pub(super) async fn run(
+    Path(name): Path<String>,
+    context: RequestContext,
+    body: Body,
+) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request } = context;
     let function = Function::tool_exec();
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
@@ -81,9 +85,13 @@ fn described(function: &Function, root: &str) -> Value {
 }
 
 /// `POST /v1/FUNCTION`.
-pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+pub(super) async fn call(
+    Path(name): Path<String>,
+    context: RequestContext,
+    body: Body,
+) -> Result<Response, Problem> {
     let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
-    let RequestContext { shared, catalog, caller, request, body } = context;
+    let RequestContext { shared, catalog, caller, request } = context;
     if request.method != Method::POST {
         let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
         return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));

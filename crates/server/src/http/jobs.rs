@@ -1,6 +1,7 @@
 //! `/v1/payload`, `/v1/prompt`, `/v1/parse` and `/v1/results`: what a job starter needs between a model and its tools.
 //! Each answers what the command of the same name prints, for the profile of the request and the roles of its caller.
 
+use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Deserialize;
@@ -47,8 +48,8 @@ impl<'c> Job<'c> {
 }
 
 /// `POST /v1/payload`.
-pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/payload", |job, provider, body| {
+pub(super) async fn payload(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/payload", |job, provider, body| {
         let Job { catalog, profile, .. } = job;
         let mut options = catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
@@ -75,8 +76,8 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
 }
 
 /// `POST /v1/prompt`.
-pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/prompt", |job, provider, body| {
+pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/prompt", |job, provider, body| {
         let Job { catalog, profile, templates } = job;
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
@@ -95,8 +96,8 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/parse", |job, provider, body| {
+pub(super) async fn parse(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/parse", |job, provider, body| {
         let parser = Parser::of_profile(job.catalog, &job.profile, provider);
         let entries = parser.parse(body.response.map_or("null", RawValue::get));
         let entries = entries.map_err(|error| refused(error.to_string()))?;
@@ -107,8 +108,8 @@ pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> 
 }
 
 /// `POST /v1/results`.
-pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/results", |job, provider, body| {
+pub(super) async fn results(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/results", |job, provider, body| {
         let answered = AnsweredCalls::read(body.results.map_or("null", RawValue::get), provider);
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
@@ -121,10 +122,11 @@ pub(super) async fn results(context: RequestContext) -> Result<Response, Problem
 /// The answer to a body for this path, made when its turn comes: its media type and text.
 async fn answer(
     context: RequestContext,
+    body: Body,
     path: &'static str,
     make: impl FnOnce(Job<'_>, Provider, JobBody<'_>) -> Result<(Media, String), Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
+    let RequestContext { shared, catalog, caller, request } = context;
     let body = body::json_bytes(&shared, &request, body).await?;
     let making = move || {
         let job = Job::of(&catalog, &caller);

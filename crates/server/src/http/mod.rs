@@ -24,7 +24,6 @@ mod openapi;
 mod operate;
 mod profile;
 mod redirects;
-mod reload;
 mod request_context;
 mod result_data;
 mod routes;

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{FromRequest, Request};
+use axum::extract::FromRequestParts;
 use http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -63,20 +62,17 @@ pub(super) struct RequestContext {
     pub(super) catalog: RequestCatalog,
     pub(super) caller: Caller,
     pub(super) request: Parts,
-    pub(super) body: Body,
 }
 
-impl FromRequest<Arc<Shared>> for RequestContext {
+impl FromRequestParts<Arc<Shared>> for RequestContext {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, shared: &Arc<Shared>) -> Result<Self, Problem> {
-        let (mut request, body) = request.into_parts();
-        match (request.extensions.remove(), request.extensions.remove()) {
-            (Some(catalog), Some(caller)) => {
-                Ok(Self { shared: Arc::clone(shared), catalog, caller, request, body })
-            }
-            _ => Err(Problem::new(ProblemCode::Internal, MISTAKE)),
-        }
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Problem> {
+        let (Some(catalog), Some(caller)) = (parts.extensions.remove(), parts.extensions.remove()) else {
+            return Err(Problem::new(ProblemCode::Internal, MISTAKE));
+        };
+        let request = std::mem::replace(parts, http::Request::new(()).into_parts().0);
+        Ok(Self { shared: Arc::clone(shared), catalog, caller, request })
     }
 }
 

@@ -8,9 +8,7 @@ use tower_http::compression::CompressionLayer;
 use super::metrics::{self, Route};
 use super::openapi::describe;
 use super::request_context::Shared;
-use super::{
-    challenge, docs, functions, health, jobs, operate, reload, result_data, sign_in, try_it, workspace,
-};
+use super::{challenge, docs, functions, health, jobs, operate, result_data, sign_in, try_it, workspace};
 use crate::auth::METADATA;
 use crate::response::{Problem, ProblemCode};
 
@@ -33,7 +31,7 @@ type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
 static TABLE: [Entry; 30] = [
-    ("/v1/reload", Route::Function, Caller, || post(reload::reload)),
+    ("/v1/reload", Route::Function, Caller, || post(operate::reload)),
     ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
     ("/v1/parse", Route::Function, Caller, || post(jobs::parse)),

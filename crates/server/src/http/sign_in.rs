@@ -5,6 +5,7 @@
 //! key comes from state, which replicas share, and from the configured callers, so that a change of these ends all cookies.
 //! A cookie is accepted where pages are read and their forms sent, and nowhere else. A proxy in front may name the person instead.
 
+use axum::body::Body;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -83,21 +84,19 @@ impl Browser<'_> {
 
 /// `GET /sign-in`: the form, or the person who is signed in.
 pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, request, .. } = &context;
-    let browser = Browser { shared, catalog, request };
+    let browser = context.browser();
     if let Some(visitor) = browser.visitor(Resource { root: "", is_mcp: false }).await? {
         let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
         return browser.page(StatusCode::OK, page);
     }
-    let return_to = query_value(request, "return").unwrap_or_default();
-    let notice = query_value(request, "signed-out").map(|_| "You are signed out.");
+    let return_to = query_value(&context.request, "return").unwrap_or_default();
+    let notice = query_value(&context.request, "signed-out").map(|_| "You are signed out.");
     browser.ask(StatusCode::OK, SignInPage { return_to: &return_to, notice, ..SignInPage::default() })
 }
 
 /// `POST /sign-in`: a token, typed by a person.
-pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, request, body, .. } = context;
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
+pub(super) async fn sign_in(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    let browser = context.browser();
     let mut fields = browser.fields(body).await?;
     let [csrf, token, return_to] = ["csrf", "token", "return"].map(|name| take_field(&mut fields, name));
     let asks_again = |status: StatusCode, problem: &str| {
@@ -113,7 +112,7 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
             return asks_again(StatusCode::FORBIDDEN, problem);
         }
     }
-    let mut verified = match shared.authenticator.verified(token.trim().as_bytes()).await {
+    let mut verified = match browser.shared.authenticator.verified(token.trim().as_bytes()).await {
         Ok(verified) => verified,
         Err(AuthError::IssuerAway) => {
             return asks_again(StatusCode::SERVICE_UNAVAILABLE, "The issuer of this token does not answer.");
@@ -139,9 +138,8 @@ pub(super) async fn sign_in(context: RequestContext) -> Result<Response, Problem
 }
 
 /// `POST /sign-out`.
-pub(super) async fn sign_out(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, request, body, .. } = context;
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
+pub(super) async fn sign_out(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    let browser = context.browser();
     let csrf = take_field(&mut browser.fields(body).await?, "csrf");
     if browser.session().await?.is_some_and(|(value, _)| !is_form_value(&value, &csrf)) {
         return Err(form_refused());

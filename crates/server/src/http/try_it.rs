@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use serde_json::{Map, Value, json};
 
 use super::address::decoded_address;
-use super::browser::Browser;
 use super::csrf::take_field;
 use super::docs::{Pages, Prepared, find};
 use super::request_context::RequestContext;
@@ -17,19 +17,18 @@ use toolcrib_gateway::functions::Function;
 use toolcrib_gateway::state::random_id;
 
 /// `POST /tools/NAME.html`: answers the form with the same page, which shows the outcome.
-pub(super) async fn try_tool(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
+pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request } = &context;
     let path = request.uri.path().strip_prefix("/tools/").and_then(|path| path.strip_suffix(".html"));
     let path = path.ok_or_else(|| Problem::new(ProblemCode::MethodNotAllowed, "only a page has a form"))?;
-    let cache = Arc::clone(catalog.cache(&caller));
+    let cache = Arc::clone(catalog.cache(caller));
     let index = find(&cache, &decoded_address(path)?)?;
     let tool = cache.view.catalog().tools.get(index).cloned();
     let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
     if cache.view.is_forbidden(index) {
         return Err(Problem::forbidden(&tool.safe_name));
     }
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let mut fields = browser.form(&caller, body).await?;
+    let mut fields = context.browser().form(caller, body).await?;
     let [raw, run, key] = ["json", "run", "key"].map(|name| take_field(&mut fields, name));
     let mut attempt = Attempt { is_dry: run.is_empty(), ..Attempt::default() };
     let arguments = match raw.trim() {
@@ -46,15 +45,16 @@ pub(super) async fn try_tool(context: RequestContext) -> Result<Response, Proble
                 call.insert("idempotency_key".into(), key.into());
             }
             let passing = shared.call_limiter.acquire(Function::tool_exec())?;
-            let answer = passing.call(&catalog.context(&caller), Value::Object(call)).await?;
+            let answer = passing.call(&catalog.context(caller), Value::Object(call)).await?;
             attempt.arguments = arguments;
             attempt.answer = Some(json!(answer.body()));
             // A run that is sent twice runs once.
             attempt.key = random_id("try");
         }
     }
-    let mut prepared = Prepared::of(browser, &caller).await?;
+    let mut prepared = Prepared::of(&context).await?;
     prepared.attempt = attempt;
+    let RequestContext { shared, catalog, caller, request } = context;
     let making = move || {
         let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
         pages.page_of(&tool)

@@ -16,7 +16,7 @@ const MODE: u32 = 0o644;
 
 /// `GET /v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder. The query holds the values of the job.
 pub(super) async fn workspace(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let RequestContext { shared, catalog, caller, request } = context;
     let values = values(request.uri.query().unwrap_or_default())?;
     let folder = catalog.live.options.workspace_template.clone();
     let template = WorkspaceTemplate { folder, values, ..WorkspaceTemplate::default() };

@@ -1,11 +1,12 @@
 //! Approvals: the lists, a call with all that a person needs to decide, and the decision.
 
+use axum::body::Body;
 use axum::extract::Path;
 
 use super::super::csrf::take_field;
 use super::super::redirects::see_other;
 use super::super::request_context::RequestContext;
-use super::visit::{ROWS, Visit, missing, unreadable};
+use super::visit::{ROWS, missing, unreadable};
 use crate::response::{Problem, ProblemCode, Response};
 use crate::site::ApprovalView;
 use toolcrib_gateway::exec::{Decided, Decision, decide, has_changed};
@@ -15,32 +16,30 @@ use toolcrib_gateway::state::{Approval, ApprovalStatus, now};
 const MAX_REASON: usize = 500;
 
 /// `GET /approvals.html`.
-pub(crate) async fn approvals(context: RequestContext) -> Result<Response, Problem> {
-    let visit = Visit::new(context);
-    let waiting = visit.state().listed_approvals(&visit.callers, true, ROWS).await.map_err(unreadable)?;
-    let others = visit.state().listed_approvals(&visit.callers, false, ROWS).await.map_err(unreadable)?;
+pub(crate) async fn approvals(visit: RequestContext) -> Result<Response, Problem> {
+    let waiting = visit.state().listed_approvals(&visit.callers(), true, ROWS).await.map_err(unreadable)?;
+    let others = visit.state().listed_approvals(&visit.callers(), false, ROWS).await.map_err(unreadable)?;
     visit.page(move |site| site.approvals(&waiting, &others, now())).await
 }
 
 /// The approval of this id, if the visitor may see it.
-async fn visible_approval(visit: &Visit, id: &str) -> Result<Approval, Problem> {
+async fn visible_approval(visit: &RequestContext, id: &str) -> Result<Approval, Problem> {
     let approval = visit.state().approval(id).await.map_err(unreadable)?;
-    approval.filter(|approval| visit.callers.have(&approval.caller)).ok_or_else(|| missing("approval"))
+    approval.filter(|approval| visit.callers().have(&approval.caller)).ok_or_else(|| missing("approval"))
 }
 
 /// `GET /approvals/ID`: all of a call, and the form to decide about it.
-pub(crate) async fn approval(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let visit = Visit::new(context);
+pub(crate) async fn approval(Path(id): Path<String>, visit: RequestContext) -> Result<Response, Problem> {
     let approval = visible_approval(&visit, &id).await?;
     let view = approval_view(&visit, approval).await?;
     visit.page(move |site| site.approval(&view, now())).await
 }
 
-async fn approval_view(visit: &Visit, approval: Approval) -> Result<ApprovalView, Problem> {
+async fn approval_view(visit: &RequestContext, approval: Approval) -> Result<ApprovalView, Problem> {
     let read = async {
         let state = visit.state();
         let definition = state.approved_definition(&approval.bound).await?;
-        let last = state.last_approved(&approval.op, &visit.callers, approval.asked_at).await?;
+        let last = state.last_approved(&approval.op, &visit.callers(), approval.asked_at).await?;
         let before = match &last {
             Some(last) => state.approved_definition(&last.bound).await?,
             None => None,
@@ -66,8 +65,11 @@ async fn approval_view(visit: &Visit, approval: Approval) -> Result<ApprovalView
 }
 
 /// `POST /approvals/ID`: the decision of a person.
-pub(crate) async fn decision(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let (visit, body) = Visit::with_body(context);
+pub(crate) async fn decision(
+    Path(id): Path<String>,
+    visit: RequestContext,
+    body: Body,
+) -> Result<Response, Problem> {
     let mut fields = visit.browser().form(&visit.caller, body).await?;
     let Some(visitor) = visit.visitor() else {
         let problem = Problem::new(ProblemCode::FormRefused, "only a person who has signed in can decide");

@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::super::request_context::{RequestContext, query_value};
-use super::visit::{ROWS, Visit, missing, unreadable};
+use super::visit::{ROWS, missing, unreadable};
 use crate::response::{Problem, Response, no_store};
 use crate::site::{Filter, MAX_SKIPPED};
 use toolcrib_gateway::state::{CallQuery, Event, EventQuery, SessionSummary, StateError, WaitBudget};
@@ -20,7 +20,7 @@ use toolcrib_gateway::state::{CallQuery, Event, EventQuery, SessionSummary, Stat
 const EVENTS: usize = 200;
 const EXPORTED: usize = 1_000;
 
-impl Visit {
+impl RequestContext {
     /// The number of rows to skip.
     fn skip(&self) -> usize {
         self.number("skip").unwrap_or(0).clamp(0, MAX_SKIPPED as i64) as usize
@@ -28,8 +28,7 @@ impl Visit {
 }
 
 /// `GET /sessions.html`: the sessions, newest first; with a tool or an outcome, the calls.
-pub(crate) async fn sessions(context: RequestContext) -> Result<Response, Problem> {
-    let visit = Visit::new(context);
+pub(crate) async fn sessions(visit: RequestContext) -> Result<Response, Problem> {
     let callers = visit.chosen();
     let skip = visit.skip();
     let tool = visit.query("tool");
@@ -52,10 +51,10 @@ pub(crate) async fn sessions(context: RequestContext) -> Result<Response, Proble
 }
 
 /// The session of an address, if the visitor may see it.
-async fn visible_session(visit: &Visit, id: &str) -> Result<SessionSummary, Problem> {
+async fn visible_session(visit: &RequestContext, id: &str) -> Result<SessionSummary, Problem> {
     let caller = query_value(&visit.request, "caller");
     let caller = caller.unwrap_or_else(|| visit.caller.name.to_string());
-    let session = if visit.callers.have(&caller) {
+    let session = if visit.callers().have(&caller) {
         visit.state().session(&caller, id).await.map_err(unreadable)?
     } else {
         None
@@ -64,8 +63,7 @@ async fn visible_session(visit: &Visit, id: &str) -> Result<SessionSummary, Prob
 }
 
 /// `GET /sessions/ID`: the events of a session, in order.
-pub(crate) async fn session(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let visit = Visit::new(context);
+pub(crate) async fn session(Path(id): Path<String>, visit: RequestContext) -> Result<Response, Problem> {
     let session = visible_session(&visit, &id).await?;
     let skip = visit.skip();
     let wanted = EventQuery { skip: skip as i64, limit: EVENTS + 1, ..events_of(&session) };
@@ -80,8 +78,7 @@ fn events_of(session: &SessionSummary) -> EventQuery {
 }
 
 /// `GET /sessions/ID/events.jsonl`: all events of a session, each as one line of JSON.
-pub(crate) async fn export(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let visit = Visit::new(context);
+pub(crate) async fn export(Path(id): Path<String>, visit: RequestContext) -> Result<Response, Problem> {
     let session = visible_session(&visit, &id).await?;
     let begin =
         (Arc::clone(visit.state()), EventQuery { limit: EXPORTED, ..events_of(&session) }, 1_i64, true);

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use http::StatusCode;
-use http::request::Parts;
 
-use super::super::browser::{Browser, Visitor};
-use super::super::request_context::{RequestContext, Shared, query_value};
-use crate::RequestCatalog;
+use super::super::browser::Visitor;
+use super::super::request_context::{RequestContext, query_value};
 use crate::response::{Problem, ProblemCode, Response, no_store};
 use crate::site::{Page, Site};
 use toolcrib_docs::TemplateError;
@@ -29,32 +26,14 @@ fn visible_to(caller: &Caller) -> Callers {
     parts.map_or(Callers::All, |(tenant, place)| Callers::Tenant(format!("{tenant}/"), format!("@{place}")))
 }
 
-/// A request for one of these pages.
-pub(super) struct Visit {
-    shared: Arc<Shared>,
-    pub(super) catalog: RequestCatalog,
-    pub(super) caller: Caller,
-    pub(super) request: Parts,
-    pub(super) callers: Callers,
-}
-
-impl Visit {
-    pub(super) fn new(context: RequestContext) -> Self {
-        Self::with_body(context).0
-    }
-
-    pub(super) fn with_body(
-        RequestContext { shared, catalog, caller, request, body }: RequestContext,
-    ) -> (Self, Body) {
-        (Self { callers: visible_to(&caller), shared, catalog, caller, request }, body)
+impl RequestContext {
+    /// The callers whose events the visitor may see.
+    pub(super) fn callers(&self) -> Callers {
+        visible_to(&self.caller)
     }
 
     pub(super) fn state(&self) -> &Arc<StateStore> {
         &self.catalog.services().state
-    }
-
-    pub(super) fn browser(&self) -> Browser<'_> {
-        Browser { shared: &self.shared, catalog: &self.catalog, request: &self.request }
     }
 
     pub(super) fn is_operator(&self) -> bool {
@@ -82,10 +61,10 @@ impl Visit {
     /// The callers of a list: those that may be seen, or the one that the address names.
     pub(super) fn chosen(&self) -> Callers {
         match self.query("caller") {
-            Some(name) if self.callers.have(&name) => Callers::Only(name),
+            Some(name) if self.callers().have(&name) => Callers::Only(name),
             // A caller who may not be seen has nothing, like one who is not there.
             Some(_) => Callers::Nobody,
-            None => self.callers.clone(),
+            None => self.callers(),
         }
     }
 
@@ -94,7 +73,7 @@ impl Visit {
         self,
         make: impl FnOnce(&Site<'_>) -> Result<Page, TemplateError> + Send + 'static,
     ) -> Result<Response, Problem> {
-        let Self { shared, catalog, caller, request, .. } = self;
+        let Self { shared, catalog, caller, request } = self;
         let making = move || {
             let notice = catalog.notice(&caller);
             let site = catalog.site(&caller, Visitor::person_of(&request)).with_notice(notice.as_deref());
