@@ -1,0 +1,43 @@
+//! The project of a client's file: the folder in which its servers run.
+
+use std::path::{Path, PathBuf};
+
+use super::format::ClientFormat;
+use super::table::{CLIENTS, Client};
+
+/// The project of a client's file.
+pub(super) struct Project {
+    /// Its folder, absolute.
+    pub(super) folder: PathBuf,
+    /// Whether the file lies in a folder of the client's own.
+    pub(super) is_around: bool,
+    /// Whether the client counts timeouts in seconds.
+    pub(super) counts_seconds: bool,
+}
+
+impl Project {
+    /// The project of a file with this name and format in the folder `root`.
+    pub(super) fn of(root: &Path, file: &str, format: &ClientFormat) -> Self {
+        let mut root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        if root.ends_with(".kiro/settings") {
+            root.pop();
+        }
+        let is_in_own = |client: &&Client| client.project_folder.is_some_and(|folder| root.ends_with(folder));
+        let own = CLIENTS.iter().find(is_in_own);
+        let mut named = CLIENTS.iter().filter(|client| client.has_file(file)).chain(own);
+        let counts_seconds = format.counts_seconds || named.any(|client| client.counts_seconds);
+        let is_around = own.is_some() && root.parent().is_some();
+        if is_around {
+            root.pop();
+        }
+        Self { folder: root, is_around, counts_seconds }
+    }
+
+    /// A program as it is started from this folder.
+    pub(super) fn program(&self, program: String) -> String {
+        let is_beside = self.is_around && program.contains(['/', '\\']) && !program.contains("${");
+        let path = Path::new(&program);
+        let joined = (is_beside && path.is_relative()).then(|| self.folder.join(path));
+        joined.map_or(program, |path| path.to_string_lossy().into_owned())
+    }
+}
