@@ -8,11 +8,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::RawTool;
-use super::formats::{
-    SETS, Shape, Surroundings, has_schema, is_list_key, is_meant_as_tool, is_provider_tool, made_call,
-    schema_keys,
-};
+use super::formats::{SETS, is_list_key, schema_keys};
+use super::raw_tool::RawTool;
+use super::read_tool::made_call;
+use super::shape::{Shape, Surroundings, has_schema, is_meant_as_tool, is_provider_tool};
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 use toolcrib_definition::{CategoryPath, Definition, Schema, quoted};
 

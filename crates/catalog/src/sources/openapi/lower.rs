@@ -6,9 +6,10 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::bundle::Tags;
-use super::document::{Dialect, Document, Loss, Report, Target, quote};
-use super::paths::DefinitionKeys;
+use super::discriminator::Tags;
+use super::document::{Dialect, Document, Target};
+use super::report::{Loss, Report, quote};
+use crate::sources::unique_names::DefinitionKeys;
 use toolcrib_definition::finding::{Code, plain_flag, pointer_push};
 use toolcrib_definition::schema::walk::{self, KeywordKind, meant};
 
