@@ -59,8 +59,7 @@ impl ClientText {
             let servers = document.get(self.key())?.as_table_like()?;
             return Some(servers.iter().map(|(name, _)| name.to_string()).collect());
         }
-        let names = |members: Vec<Member>| members.into_iter().map(|member| member.name).collect();
-        Some(names(self.members()?))
+        Some(self.members()?.into_iter().map(|member| member.name).collect())
     }
 
     /// The text of a server's entry, for comparison and search.
@@ -100,22 +99,18 @@ impl ClientText {
         if self.format == Format::Toml {
             let mut document: DocumentMut = self.text.parse().ok()?;
             let servers = document.get_mut(self.key())?.as_table_like_mut()?;
-            let leaving: Vec<String> =
-                servers.iter().map(|(name, _)| name.to_string()).filter(|name| is_moved(name)).collect();
-            leaving.iter().for_each(|name| drop(servers.remove(name)));
+            moved.iter().for_each(|name| drop(servers.remove(name)));
+            servers.remove(OWN);
             servers.insert(OWN, own.as_toml());
             return Some(document.to_string());
         }
         let map = JsonMap::at(&self.text, &self.map)?;
-        let first = map.members.iter().position(|member| is_moved(&member.name))?;
-        let indent = map.indent(&self.text, &map.members[first]);
-        let first_member = &map.members[first];
-        let has_tools = self.text[first_member.begin..first_member.end].contains("\"tools\"");
-        let entry = own.as_json(&self.map, has_tools, indent);
-        let place = map.members[first].begin;
+        let first = map.members.iter().find(|member| is_moved(&member.name))?;
+        let has_tools = self.text[first.begin..first.end].contains("\"tools\"");
+        let entry = own.as_json(&self.map, has_tools, map.indent(&self.text, first));
         Some(map.edited(&self.text, |member| {
-            is_moved(&member.name)
-                .then(|| (member.begin == place).then(|| entry.clone()).into_iter().collect())
+            let new = || if member.begin == first.begin { vec![entry.clone()] } else { Vec::new() };
+            is_moved(&member.name).then(new)
         }))
     }
 

@@ -113,7 +113,10 @@ fn refuse_second_file(target: &Target, earlier: Option<&Record>) -> CommandResul
 fn refuse_lost_entry(target: &Target, earlier: Option<&Record>, client: &ClientServers) -> CommandResult {
     let has_all =
         || std::fs::read_to_string(target.folder.backup()).is_ok_and(|copy| copy == client.text.text);
-    let Some(earlier) = earlier.filter(|_| !client.has_own && !has_all()) else { return Ok(()) };
+    let Some(earlier) = earlier else { return Ok(()) };
+    if client.has_own || has_all() {
+        return Ok(());
+    }
     Err(failed(format!(
         "{} no longer has an entry for toolcrib, but {} moved from it earlier: {}; nothing was changed. Run `{}` to put them back, then adopt the file again",
         target.file.display(),

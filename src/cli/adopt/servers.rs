@@ -70,9 +70,8 @@ impl ClientServers {
 /// The servers that the client has for one project each, with the reasons why they stay.
 fn of_projects(workspace: &Workspace) -> impl Iterator<Item = (String, String)> {
     workspace.findings.iter().filter_map(|finding| {
-        let pointer = &finding.place.as_ref()?.pointer;
-        let (_, name) = pointer_split(pointer).filter(|_| pointer.starts_with("/projects/"))?;
-        Some((name.into_owned(), finding.message.clone()))
+        let below = finding.place.as_ref()?.pointer.strip_prefix("/projects")?;
+        Some((pointer_split(below)?.1.into_owned(), finding.message.clone()))
     })
 }
 

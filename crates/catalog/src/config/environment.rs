@@ -32,9 +32,7 @@ impl Environment {
 
     /// Fills in the variables of a text. The error names the first variable that is not set.
     pub fn filled(&self, text: &str) -> Result<String, MissingVariable> {
-        let Some(variable) = VARIABLE.as_ref().filter(|_| text.contains("${")) else {
-            return Ok(text.into());
-        };
+        let Some(variable) = &*VARIABLE else { return Ok(text.into()) };
         let mut missing = None;
         let filled = variable.replace_all(text, |found: &Captures<'_>| {
             let name = &found[1];

@@ -47,33 +47,21 @@ impl Overlay {
         macro_rules! replace {
             ($($field:ident),*) => { $(if set.$field.is_some() { tool.$field = set.$field.clone(); })* };
         }
+        macro_rules! replace_all {
+            ($($field:ident),*) => { $(if !set.$field.is_empty() { tool.$field = set.$field.clone(); })* };
+        }
         replace!(
             parameters, title, short_description, description_mode, returns, result_schema, policy, effect,
             safe, approval, dry_run, context_shift, when_forbidden, cost, strict, provider_schema,
             deprecated, replaced_by, backend, no_schema_mode
         );
-        if !set.description.is_empty() {
-            tool.description = set.description.clone();
-        }
+        replace_all!(description, errors, examples, allowed_roles, capabilities);
         if let Some(op) = &set.op {
             tool.op = Some(expand(op, captures));
         }
         if !set.category.is_empty() {
-            let paths =
-                set.category.iter().filter_map(|path| CategoryPath::parse(&expand(path.as_str(), captures)));
-            tool.category = paths.collect();
-        }
-        if !set.errors.is_empty() {
-            tool.errors = set.errors.clone();
-        }
-        if !set.examples.is_empty() {
-            tool.examples = set.examples.clone();
-        }
-        if !set.allowed_roles.is_empty() {
-            tool.allowed_roles = set.allowed_roles.clone();
-        }
-        if !set.capabilities.is_empty() {
-            tool.capabilities = set.capabilities.clone();
+            let path = |path: &CategoryPath| CategoryPath::parse(&expand(path.as_str(), captures));
+            tool.category = set.category.iter().filter_map(path).collect();
         }
         tool.aliases.extend(set.aliases.iter().map(|alias| expand(alias, captures)));
         tool.tags.extend(set.tags.iter().cloned());

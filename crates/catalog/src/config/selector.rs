@@ -6,6 +6,7 @@
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::EnumString;
 
 use toolcrib_definition::{CategoryPath, Effect};
 
@@ -36,7 +37,8 @@ pub struct Selector {
     glob: Glob,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "lowercase")]
 enum Subject {
     Name,
     Category,
@@ -45,15 +47,6 @@ enum Subject {
     Server,
     Effect,
 }
-
-const SUBJECTS: [(&str, Subject); 6] = [
-    ("name:", Subject::Name),
-    ("category:", Subject::Category),
-    ("tag:", Subject::Tag),
-    ("source:", Subject::Source),
-    ("server:", Subject::Server),
-    ("effect:", Subject::Effect),
-];
 
 /// The part of a selector that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,10 +65,8 @@ pub enum InvalidSelector {
 impl Selector {
     /// Reads a selector.
     pub fn parse(text: &str) -> Result<Self, InvalidSelector> {
-        let (subject, pattern) = SUBJECTS
-            .iter()
-            .find_map(|(prefix, subject)| text.strip_prefix(prefix).map(|rest| (*subject, rest)))
-            .unwrap_or((Subject::Name, text));
+        let about = text.split_once(':').and_then(|(subject, rest)| Some((subject.parse().ok()?, rest)));
+        let (subject, pattern) = about.unwrap_or((Subject::Name, text));
         if pattern.is_empty() {
             return Err(InvalidSelector::Empty(text.into()));
         }
@@ -91,11 +82,10 @@ impl Selector {
         match self.subject {
             Subject::Name => glob.captures(tool.name).or_else(|| glob.captures(tool.canonical)),
             // A category also selects the tools of categories below it.
-            Subject::Category => tool
-                .categories
-                .iter()
-                .flat_map(CategoryPath::with_parents)
-                .find_map(|path| glob.captures(path)),
+            Subject::Category => {
+                let mut paths = tool.categories.iter().flat_map(CategoryPath::with_parents);
+                paths.find_map(|path| glob.captures(path))
+            }
             Subject::Tag => tool.tags.iter().find_map(|tag| glob.captures(tag)),
             Subject::Source => glob.captures(tool.source),
             Subject::Server => tool.server.and_then(|server| glob.captures(server)),
@@ -136,9 +126,10 @@ impl Glob {
     fn captures(&self, text: &str) -> Option<Vec<String>> {
         match self {
             Glob::Exact(exact) => (exact == text).then(Vec::new),
-            Glob::Pattern(regex) => regex.captures(text).map(|captures| {
-                captures.iter().skip(1).flatten().map(|capture| capture.as_str().to_string()).collect()
-            }),
+            Glob::Pattern(regex) => {
+                let captures = regex.captures(text)?;
+                Some(captures.iter().skip(1).flatten().map(|capture| capture.as_str().into()).collect())
+            }
         }
     }
 }
@@ -163,15 +154,10 @@ impl PartialEq for Selector {
 
 impl From<OneOrMany> for Selectors {
     fn from(texts: OneOrMany) -> Self {
-        match texts {
-            OneOrMany::One(text) => Self::from_iter([text]),
-            OneOrMany::Many(texts) => Self::from_iter(texts),
-        }
-    }
-}
-
-impl FromIterator<String> for Selectors {
-    fn from_iter<T: IntoIterator<Item = String>>(texts: T) -> Self {
+        let texts = match texts {
+            OneOrMany::One(text) => vec![text],
+            OneOrMany::Many(texts) => texts,
+        };
         let mut selectors = Self::default();
         for text in texts {
             match Selector::parse(&text) {

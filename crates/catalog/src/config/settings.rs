@@ -81,8 +81,10 @@ pub struct Config {
 impl Config {
     /// The file to edit, for messages: by its path for the person of this machine, and by its name for others.
     pub fn place(&self, is_here: bool) -> String {
-        let path = self.file.as_ref().filter(|_| is_here);
-        path.map_or("toolcrib.toml".into(), |path| path.display().to_string())
+        match &self.file {
+            Some(path) if is_here => path.display().to_string(),
+            _ => "toolcrib.toml".into(),
+        }
     }
 
     /// The live MCP servers among the sources, each with its name as in findings, `mcp:NAME`.

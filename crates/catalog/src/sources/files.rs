@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use walkdir::WalkDir;
@@ -36,18 +37,7 @@ pub(super) struct File<'a> {
 
 /// Lists the files of all sources; without any source, those below the workspace.
 pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
-    static WHOLE: Source = Source {
-        path: String::new(),
-        mcp: None,
-        server: None,
-        category: None,
-        prefix: None,
-        base_url_from: None,
-        pointer: None,
-        tools: Vec::new(),
-        filter: None,
-        trust: Trust::Read,
-    };
+    static WHOLE: LazyLock<Source> = LazyLock::new(Source::default);
     let sources = &workspace.config.sources;
     let sources: Vec<(usize, &Source)> =
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };

@@ -98,7 +98,9 @@ pub(super) fn nearest_format(document: &Value) -> Option<(&'static str, Vec<&str
     const MOST: usize = 500;
     let mut keys = IndexSet::new();
     let mut queue = VecDeque::from([document]);
-    while let Some(value) = queue.pop_front().filter(|_| keys.len() < MOST) {
+    while let Some(value) = queue.pop_front()
+        && keys.len() < MOST
+    {
         match value {
             Value::Object(object) => {
                 keys.extend(object.keys().map(String::as_str));

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::pattern::has_portable_patterns;
+use super::refs::children;
 use crate::config::ToolFilter;
 use crate::repair::{Repairs, repair};
 use crate::schema::{is_compilable, pattern_work};
@@ -144,12 +145,8 @@ impl Judged {
             }
             self.keep(hints, "title", Value::is_string, "text");
         }
-        self.keep(
-            &mut fields,
-            "icons",
-            |icons| icons.as_array().is_some_and(|icons| icons.iter().all(is_icon)),
-            "list of icons",
-        );
+        let are_icons = |icons: &Value| icons.as_array().is_some_and(|icons| icons.iter().all(is_icon));
+        self.keep(&mut fields, "icons", are_icons, "list of icons");
         self.keep(&mut fields, "execution", is_execution, "object with a known `taskSupport`");
         self.keep(&mut fields, "_meta", Value::is_object, "object");
         self.value = Value::Object(fields);
@@ -292,17 +289,11 @@ fn is_execution(execution: &Value) -> bool {
 
 /// Whether a schema has parts that a client would look for elsewhere.
 fn has_foreign_parts(schema: &Value) -> bool {
-    match schema {
-        Value::Object(keywords) => keywords.iter().any(|(key, value)| match (key.as_str(), value) {
-            ("$id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveRef", Value::String(_)) => {
-                true
-            }
-            ("$ref", Value::String(reference)) => !reference.starts_with('#'),
-            _ => has_foreign_parts(value),
-        }),
-        Value::Array(items) => items.iter().any(has_foreign_parts),
-        _ => false,
-    }
+    children(schema).any(|(key, value)| match (key, value) {
+        ("$id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveRef", Value::String(_)) => true,
+        ("$ref", Value::String(reference)) => !reference.starts_with('#'),
+        _ => has_foreign_parts(value),
+    })
 }
 
 #[cfg(test)]

@@ -2,18 +2,16 @@
 
 use serde_json::Value;
 
+use super::refs::children;
+
 pub(super) fn has_portable_patterns(schema: &Value) -> bool {
-    match schema {
-        Value::Object(keywords) => keywords.iter().all(|(key, value)| match (key.as_str(), value) {
-            ("pattern", Value::String(pattern)) => is_portable(pattern),
-            ("patternProperties", Value::Object(named)) => {
-                named.iter().all(|(pattern, schema)| is_portable(pattern) && has_portable_patterns(schema))
-            }
-            _ => has_portable_patterns(value),
-        }),
-        Value::Array(items) => items.iter().all(has_portable_patterns),
-        _ => true,
-    }
+    children(schema).all(|(key, value)| match (key, value) {
+        ("pattern", Value::String(pattern)) => is_portable(pattern),
+        ("patternProperties", Value::Object(named)) => {
+            named.iter().all(|(pattern, schema)| is_portable(pattern) && has_portable_patterns(schema))
+        }
+        _ => has_portable_patterns(value),
+    })
 }
 
 /// Whether a pattern that compiles here surely compiles as `new RegExp(pattern, "u")` too.
@@ -41,14 +39,13 @@ fn is_portable(pattern: &str) -> bool {
             ('(', '?') if !is_class && !matches!(next(at + 2), ':' | '=' | '!') => return false,
             ('{', count) if !is_class => {
                 let end = letters[at..].iter().position(|letter| *letter == '}').map(|end| at + end);
-                let Some(end) = end.filter(|_| count.is_ascii_digit()) else { return false };
-                if !letters[at + 1..end].iter().all(|letter| letter.is_ascii_digit() || *letter == ',') {
+                let Some(end) = end else { return false };
+                let is_count = |letter: &char| letter.is_ascii_digit() || *letter == ',';
+                let has_counts = count.is_ascii_digit() && letters[at + 1..end].iter().all(is_count);
+                if !has_counts || next(end + 1) == '+' {
                     return false;
                 }
                 at = end;
-                if next(at + 1) == '+' {
-                    return false;
-                }
             }
             ('}', _) if !is_class => return false,
             ('*' | '+' | '?', '+') if !is_class => return false,

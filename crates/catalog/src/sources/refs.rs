@@ -5,33 +5,26 @@ use serde_json::{Map, Value};
 
 use toolcrib_definition::finding::pointer_join;
 
+/// The values in a value; those of an object with their keys.
+pub(super) fn children(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let items = value.as_array().into_iter().flatten().map(|item| ("", item));
+    items.chain(value.as_object().into_iter().flatten().map(|(key, child)| (key.as_str(), child)))
+}
+
 /// Whether a document, or a schema, has a `$ref` to something outside itself.
 pub(super) fn refers_outside(value: &Value) -> bool {
-    match value {
-        Value::Object(object) => object.iter().any(|(key, child)| match child {
-            Value::String(reference) => key == "$ref" && !reference.starts_with('#'),
-            child => refers_outside(child),
-        }),
-        Value::Array(items) => items.iter().any(refers_outside),
-        _ => false,
-    }
+    children(value).any(|(key, child)| match child {
+        Value::String(reference) => key == "$ref" && !reference.starts_with('#'),
+        child => refers_outside(child),
+    })
 }
 
 /// Keys in `$defs` that a rewritten schema, or a part of one, names. Data that looks like a `$ref` may add a key that
 /// is not needed.
 pub(super) fn refs_in(schema: &Value, found: &mut IndexSet<String>) {
-    match schema {
-        Value::Array(items) => items.iter().for_each(|item| refs_in(item, found)),
-        Value::Object(map) => {
-            let key = map
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(|reference| reference.strip_prefix("#/$defs/"));
-            found.extend(key.map(str::to_string));
-            map.values().for_each(|value| refs_in(value, found));
-        }
-        _ => {}
-    }
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    found.extend(reference.and_then(|reference| reference.strip_prefix("#/$defs/")).map(str::to_string));
+    children(schema).for_each(|(_, child)| refs_in(child, found));
 }
 
 /// Keywords whose values are data: a `$ref` in them refers to nothing.

@@ -95,19 +95,10 @@ impl Shape {
 
 /// A tool in a list of tools that the provider runs itself, such as `{"type": "web_search"}`: it has only a type.
 pub(super) fn is_provider_tool(object: &Map<String, Value>) -> bool {
+    #[rustfmt::skip]
     const GEMINI: [&str; 12] = [
-        "googleSearch",
-        "google_search",
-        "googleSearchRetrieval",
-        "google_search_retrieval",
-        "codeExecution",
-        "code_execution",
-        "urlContext",
-        "url_context",
-        "googleMaps",
-        "google_maps",
-        "computerUse",
-        "computer_use",
+        "googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval", "codeExecution",
+        "code_execution", "urlContext", "url_context", "googleMaps", "google_maps", "computerUse", "computer_use",
     ];
     if object.keys().next().is_some_and(|only| object.len() == 1 && GEMINI.contains(&only.as_str())) {
         return true;

@@ -24,124 +24,93 @@ const MILLISECONDS: u64 = 1000;
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Process {
-    args: Texts,
-    env: Option<Pairs>,
-    environment: Option<Pairs>,
-    envs: Option<Pairs>,
+    args: Option<Vec<Text>>,
+    env: Option<Texts>,
+    environment: Option<Texts>,
+    envs: Option<Texts>,
     #[serde(rename = "envFile")]
-    env_file: Text,
+    env_file: Option<String>,
     /// Variables that the program gets from the client's own environment.
-    env_vars: Names,
-    env_keys: Names,
+    env_vars: Option<Vec<VariableName>>,
+    env_keys: Option<Vec<VariableName>>,
 }
 
 /// The address of a server, and what it has besides a program.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Remote {
-    url: Text,
-    uri: Text,
+    url: Option<String>,
+    uri: Option<String>,
     #[serde(rename = "serverUrl")]
-    server_url: Text,
+    server_url: Option<String>,
     #[serde(rename = "httpUrl")]
-    http_url: Text,
-    headers: Option<Pairs>,
-    http_headers: Option<Pairs>,
-    bearer_token_env_var: Text,
+    http_url: Option<String>,
+    headers: Option<Texts>,
+    http_headers: Option<Texts>,
+    bearer_token_env_var: Option<String>,
     /// Headers with the variables that have their values.
-    env_http_headers: Option<Pairs>,
-    cwd: Text,
+    env_http_headers: Option<Texts>,
+    cwd: Option<String>,
     timeout: Value,
     tool_timeout_sec: Value,
     startup_timeout_sec: Value,
 }
 
-/// A text. The error of such a type goes on after the name of its field.
-#[derive(Default, Deserialize)]
+/// A text, or a number or flag as a text.
+#[derive(Deserialize)]
 #[serde(try_from = "Value")]
-struct Text(Option<String>);
+struct Text(String);
 
-/// A list of texts.
-#[derive(Default, Deserialize)]
-#[serde(try_from = "Value")]
-pub(super) struct Texts(pub(super) Vec<String>);
+type Texts = IndexMap<String, Text>;
 
-/// Texts by name.
-#[derive(Default, Deserialize)]
-#[serde(try_from = "Value")]
-struct Pairs(IndexMap<String, String>);
-
-/// Names of variables, each as a text or in a table.
-#[derive(Default, Deserialize)]
-#[serde(try_from = "Value")]
-struct Names(Vec<String>);
+/// The name of a variable, which Codex also writes as a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum VariableName {
+    Plain(String),
+    Table { name: String },
+}
 
 impl TryFrom<Value> for Text {
     type Error = &'static str;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
         match value {
-            Value::Null => Ok(Self(None)),
-            Value::String(text) => Ok(Self(Some(text))),
-            _ => Err("must be a text"),
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(_) | Value::Bool(_) => Ok(Self(value.to_string())),
+            _ => Err("no text"),
         }
     }
 }
 
-impl TryFrom<Value> for Texts {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        match value {
-            Value::Null => Ok(Self::default()),
-            Value::Array(items) => Ok(Self(items.into_iter().map(text).collect::<Result<_, _>>()?)),
-            _ => Err("must be a list of texts"),
-        }
-    }
-}
-
-impl TryFrom<Value> for Pairs {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        let Value::Object(map) = value else { return Err("must be a table of texts") };
-        let pairs = map.into_iter().map(|(name, value)| Ok((name, text(value)?)));
-        pairs.collect::<Result<_, _>>().map(Self)
-    }
-}
-
-impl TryFrom<Value> for Names {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        let names = match &value {
-            Value::Null => Some(Vec::new()),
-            Value::Array(items) => {
-                items.iter().map(|item| item.as_str().or_else(|| item.get("name")?.as_str())).collect()
-            }
-            _ => None,
-        };
-        let names: Vec<&str> = names.ok_or("must be a list of names of variables")?;
-        Ok(Self(names.into_iter().map(str::to_string).collect()))
-    }
-}
-
-/// A text, or a number or flag as a text.
-fn text(value: Value) -> Result<String, &'static str> {
-    match value {
-        Value::String(text) => Ok(text),
-        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
-        _ => Err("holds texts"),
-    }
-}
-
-/// The fields of an entry that a type has. An error begins with the field that is wrong.
+/// The fields of an entry that a type has. The error names the one that is wrong.
 fn fields<T: DeserializeOwned>(entry: &Map<String, Value>) -> Result<T, String> {
-    T::deserialize(entry).map_err(|problem| {
+    T::deserialize(entry).map_err(|_| {
         let is_wrong = |(key, value): &(&String, &Value)| T::deserialize(&json!({ (*key): value })).is_err();
-        let wrong = entry.iter().find(is_wrong).map_or("", |(key, _)| key);
-        format!("`{wrong}` {problem}")
+        entry.iter().find(is_wrong).map_or_else(String::new, |(key, value)| mistake(key, value))
     })
+}
+
+/// The mistake of a value of the wrong type.
+fn mistake(key: &str, value: &Value) -> String {
+    let is_table = key.starts_with("env") && key != "envFile" || key.ends_with("headers");
+    let expected = match (key, value) {
+        ("env_vars" | "env_keys", _) => "must be a list of names of variables",
+        (_, Value::Object(_)) if is_table => "holds texts",
+        _ if is_table => "must be a table of texts",
+        ("args", Value::Array(_)) => "holds texts",
+        ("args", _) => "must be a list of texts",
+        _ => "must be a text",
+    };
+    format!("`{key}` {expected}")
+}
+
+/// The texts of a list; none for null.
+pub(super) fn texts(key: &str, list: &Value) -> Result<Vec<String>, String> {
+    let texts = Option::<Vec<Text>>::deserialize(list);
+    let expected = if list.is_array() { "holds texts" } else { "must be a list of texts" };
+    let texts = texts.map_err(|_| format!("`{key}` {expected}"))?;
+    Ok(texts.into_iter().flatten().map(|text| text.0).collect())
 }
 
 /// Whether an entry is a server of the transport that streamable HTTP has replaced.
@@ -182,7 +151,7 @@ pub(super) fn server(
             "only the client knows the value of `{unknown}`: write the value itself, or `${{NAME}}` with an environment variable that has it"
         ));
     }
-    let filled = |text: String| as_placeholders(&text, &project.folder);
+    let filled = |text: &str| as_placeholders(text, &project.folder);
     // Zed once had a table of its own below `command`.
     let (program, process) = match all.get("command").or_else(|| all.get("cmd")) {
         Some(Value::Object(table)) => (table.get("path"), table),
@@ -191,32 +160,28 @@ pub(super) fn server(
     let mut command = match program {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(program)) => vec![program.clone()],
-        Some(items @ Value::Array(_)) if format.lists_command => {
-            Texts::try_from(items.clone()).map_err(|problem| format!("`command` {problem}"))?.0
-        }
+        Some(items @ Value::Array(_)) if format.lists_command => texts("command", items)?,
         Some(_) => {
             return Err("`command` must be a text, the program; its arguments are the list `args`".into());
         }
     };
     let mut process: Process = fields(process)?;
+    let arguments = process.args.take().unwrap_or_default();
     // Without a program, the first argument must not become one.
     if !command.is_empty() {
-        command.append(&mut process.args.0);
+        command.extend(arguments.into_iter().map(|argument| argument.0));
     }
     let remote: Remote = fields(all)?;
-    let mut command = command.into_iter().map(filled);
+    let mut command = command.iter().map(|text| filled(text));
     let program = command.next().map(|program| project.program(program));
-    let cwd = remote.cwd.0.as_ref().map(|cwd| PathBuf::from(filled(cwd.clone())));
+    let cwd = remote.cwd.as_deref().map(|cwd| PathBuf::from(filled(cwd)));
     let server = Server {
         command: program.into_iter().chain(command).collect(),
         env: process.variables(project)?,
         cwd: if project.is_around { Some(project.folder.join(cwd.unwrap_or_default())) } else { cwd },
         timeout_seconds: remote.timeout(project.counts_seconds),
-        headers: remote.headers(project),
-        url: [remote.url, remote.uri, remote.server_url, remote.http_url]
-            .into_iter()
-            .find_map(|url| url.0)
-            .map(filled),
+        headers: remote.headers(filled),
+        url: remote.url.or(remote.uri).or(remote.server_url).or(remote.http_url).map(|url| filled(&url)),
         ..Server::default()
     };
     server.problem().map_or(Ok(Some(server)), |problem| Err(problem.to_string()))
@@ -227,33 +192,35 @@ impl Process {
     fn variables(self, project: &Project) -> Result<IndexMap<String, String>, String> {
         let filled = |text: &str| as_placeholders(text, &project.folder);
         let mut variables = IndexMap::new();
-        if let Some(file) = self.env_file.0 {
-            let file = filled(&file);
+        if let Some(file) = self.env_file.as_deref().map(filled) {
             let path = project.folder.join(&file);
             let is_small = std::fs::metadata(&path).is_ok_and(|about| about.len() <= MAX_BYTES);
             let text = if is_small { std::fs::read_to_string(&path).ok() } else { None };
             let text = text.ok_or_else(|| format!("its `envFile` {file} cannot be read"))?;
             variables.extend(env_variables(&text));
         }
-        let passed = self.env_vars.0.into_iter().chain(self.env_keys.0);
-        variables.extend(passed.map(|name| (name.clone(), format!("${{{name}}}"))));
-        let own = self.env.or(self.environment).or(self.envs).unwrap_or_default();
-        variables.extend(own.0.into_iter().map(|(name, value)| (name, filled(&value))));
+        for VariableName::Plain(name) | VariableName::Table { name } in
+            [self.env_vars, self.env_keys].into_iter().flatten().flatten()
+        {
+            variables.insert(name.clone(), format!("${{{name}}}"));
+        }
+        let own = self.env.or(self.environment).or(self.envs).into_iter().flatten();
+        variables.extend(own.map(|(name, value)| (name, filled(&value.0))));
         Ok(variables)
     }
 }
 
 impl Remote {
-    fn headers(&self, project: &Project) -> IndexMap<String, String> {
-        let filled = |value: &String| as_placeholders(value, &project.folder);
-        let own = self.headers.as_ref().or(self.http_headers.as_ref());
-        let own = own.iter().flat_map(|own| &own.0).map(|(name, value)| (name.clone(), filled(value)));
-        let token = self.bearer_token_env_var.0.iter();
-        let token = token.map(|variable| ("Authorization".to_string(), format!("Bearer ${{{variable}}}")));
-        let of_variables = self.env_http_headers.iter().flat_map(|headers| &headers.0);
-        let of_variables =
-            of_variables.map(|(name, variable)| (name.clone(), format!("${{{}}}", filled(variable))));
-        own.chain(token).chain(of_variables).collect()
+    fn headers(&self, filled: impl Fn(&str) -> String) -> IndexMap<String, String> {
+        let own = self.headers.iter().chain(&self.http_headers).take(1).flatten();
+        let mut headers: IndexMap<_, _> = own.map(|(name, value)| (name.clone(), filled(&value.0))).collect();
+        if let Some(variable) = &self.bearer_token_env_var {
+            headers.insert("Authorization".into(), format!("Bearer ${{{variable}}}"));
+        }
+        for (header, variable) in self.env_http_headers.iter().flatten() {
+            headers.insert(header.clone(), format!("${{{}}}", filled(&variable.0)));
+        }
+        headers
     }
 
     /// The timeout in seconds. Clients count it in milliseconds, or in seconds.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::entry::{SWITCHES, Texts};
+use super::entry::{SWITCHES, texts};
 use super::file::ServerTable;
 use super::format::OPENCODE;
 use super::tools::plain_name;
@@ -178,9 +178,7 @@ pub(super) fn is_excluded(document: &Value, name: &str) -> Result<bool, String> 
         if list.is_object() && pointer.starts_with("/mcp/") {
             continue;
         }
-        let names = Texts::try_from(list.clone());
-        let names = names.map_err(|problem| format!("`{}` {problem}", &pointer[1..]))?;
-        if names.0.iter().any(|item| item == name) == is_off {
+        if texts(&pointer[1..], list)?.iter().any(|item| item == name) == is_off {
             return Ok(true);
         }
     }

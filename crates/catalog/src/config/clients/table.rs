@@ -53,77 +53,44 @@ const fn config(path: &'static str) -> ClientPlace {
     Variable("XDG_CONFIG_HOME", ".config", path)
 }
 
+/// A path below the folder of applications on Windows, and elsewhere another below that for configuration.
+const fn on_windows(windows: &'static str, elsewhere: &'static str) -> ClientPlace {
+    if cfg!(windows) { Applications(windows) } else { config(elsewhere) }
+}
+
 /// The clients, in the order in which `adopt --all` looks for them.
 #[rustfmt::skip]
 pub const CLIENTS: [Client; 14] = [
     Client { name: "claude-desktop", title: "Claude Desktop", files: &[Applications("Claude/claude_desktop_config.json")], ..ROW },
     Client { name: "cursor", title: "Cursor", files: &[Home(".cursor/mcp.json")], project_folder: Some(".cursor"), ..ROW },
-    Client {
-        name: "vscode",
-        title: "VS Code",
-        files: &[
-            Applications("Code/User/mcp.json"),
-            Applications("Code/User/settings.json"),
-            Applications("Code - Insiders/User/mcp.json"),
-            Applications("VSCodium/User/mcp.json"),
-        ],
-        format: &VS_CODE,
-        project_folder: Some(".vscode"),
-        ..ROW
-    },
-    Client {
-        name: "claude-code",
-        title: "Claude Code",
-        files: &[Home(".claude.json")],
-        project_file: Some(".mcp.json"),
-        settings: &[
-            Beside(".claude/settings.json"),
-            Beside(".claude/settings.local.json"),
-            Home(".claude/settings.json"),
-            Home(".claude.json"),
-        ],
-        ..ROW
-    },
+    Client { name: "vscode", title: "VS Code", files: &VS_CODE_FILES, format: &VS_CODE, project_folder: Some(".vscode"), ..ROW },
+    Client { name: "claude-code", title: "Claude Code", files: &[Home(".claude.json")], project_file: Some(".mcp.json"), settings: &CLAUDE_SETTINGS, ..ROW },
     Client { name: "codex", title: "Codex", files: &[Variable("CODEX_HOME", ".codex", "config.toml")], format: &CODEX, project_folder: Some(".codex"), ..ROW },
     Client { name: "gemini", title: "Gemini CLI", files: &[Home(".gemini/settings.json")], project_folder: Some(".gemini"), ..ROW },
     Client { name: "windsurf", title: "Windsurf", files: &[Home(".codeium/windsurf/mcp_config.json")], project_folder: Some(".windsurf"), ..ROW },
-    Client {
-        name: "zed",
-        title: "Zed",
-        files: if cfg!(windows) { &[Applications("Zed/settings.json")] } else { &[config("zed/settings.json")] },
-        format: &ZED,
-        project_folder: Some(".zed"),
-        ..ROW
-    },
+    Client { name: "zed", title: "Zed", files: &[on_windows("Zed/settings.json", "zed/settings.json")], format: &ZED, project_folder: Some(".zed"), ..ROW },
     Client { name: "opencode", title: "opencode", files: &[config("opencode/opencode.json"), config("opencode/opencode.jsonc")], format: &OPENCODE, ..ROW },
     Client { name: "copilot-cli", title: "Copilot CLI", files: &[Home(".copilot/mcp-config.json")], ..ROW },
     Client { name: "kiro", title: "Kiro", files: &[Home(".kiro/settings/mcp.json")], project_folder: Some(".kiro"), ..ROW },
-    Client {
-        name: "cline",
-        title: "Cline",
-        files: &[Applications("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")],
-        counts_seconds: true,
-        ..ROW
-    },
-    Client {
-        name: "goose",
-        title: "Goose",
-        files: if cfg!(windows) { &[Applications("Block/goose/config/config.yaml")] } else { &[config("goose/config.yaml")] },
-        format: &GOOSE,
-        settings: &[Beside("permission.yaml")],
-        ..ROW
-    },
-    Client {
-        name: "roo",
-        title: "Roo Code",
-        files: &[
-            Applications("Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
-            Applications("Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/cline_mcp_settings.json"),
-        ],
-        project_folder: Some(".roo"),
-        counts_seconds: true,
-        ..ROW
-    },
+    Client { name: "cline", title: "Cline", files: &[Applications("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")], counts_seconds: true, ..ROW },
+    Client { name: "goose", title: "Goose", files: &[on_windows("Block/goose/config/config.yaml", "goose/config.yaml")], format: &GOOSE, settings: &[Beside("permission.yaml")], ..ROW },
+    Client { name: "roo", title: "Roo Code", files: &ROO_FILES, project_folder: Some(".roo"), counts_seconds: true, ..ROW },
+];
+const VS_CODE_FILES: [ClientPlace; 4] = [
+    Applications("Code/User/mcp.json"),
+    Applications("Code/User/settings.json"),
+    Applications("Code - Insiders/User/mcp.json"),
+    Applications("VSCodium/User/mcp.json"),
+];
+const CLAUDE_SETTINGS: [ClientPlace; 4] = [
+    Beside(".claude/settings.json"),
+    Beside(".claude/settings.local.json"),
+    Home(".claude/settings.json"),
+    Home(".claude.json"),
+];
+const ROO_FILES: [ClientPlace; 2] = [
+    Applications("Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
+    Applications("Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/cline_mcp_settings.json"),
 ];
 const ROW: Client = Client {
     name: "",

@@ -78,7 +78,8 @@ impl<'d> Importer<'_, 'd> {
         let examples = self.examples(value, &place);
         let required = self.report.flag(body.get("required"), "required", &pointer);
         let description = body.get("description").and_then(Value::as_str).map(str::to_string);
-        let encoding = value.get("encoding").and_then(Value::as_object).filter(|_| essence(media) == FORM);
+        let encoding =
+            if essence(media) == FORM { value.get("encoding").and_then(Value::as_object) } else { None };
         let content = Content { media, schema, pointer: schema_pointer, description, required, encoding };
         Some(self.content(content, examples))
     }
@@ -135,10 +136,10 @@ impl<'d> Importer<'_, 'd> {
         let is_open = plain.as_ref().is_some_and(|plain| plain.is_open && !plain.is_closed);
         let arguments = match plain {
             Some(plain) => {
-                let example = self.example_of(&schema).filter(|_| examples.is_empty());
+                let example = if examples.is_empty() { self.example_of(&schema) } else { None };
                 let argument = |(name, property): (&String, &Rc<Property>)| {
-                    let example = example.as_ref().and_then(|example| example.get(name));
-                    let example = example.filter(|_| property.schema.value.get("examples").is_none());
+                    let has_own = property.schema.value.get("examples").is_some();
+                    let example = if has_own { None } else { example.as_ref().and_then(|all| all.get(name)) };
                     let encoded = encoding.and_then(|encoding| encoding.get(name)?.as_object());
                     let writing = encoded.map(|encoded| self.encoded(encoded, &property.schema.value));
                     Argument {

@@ -6,6 +6,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Target};
+use crate::sources::refs::children;
 
 /// Deepest part of a document in which a `discriminator` is found.
 pub(super) const MAX_NESTED: usize = 64;
@@ -18,24 +19,19 @@ pub(super) fn gather_tags(document: &Document<'_>, value: &Value, depth: usize, 
     if depth > MAX_NESTED {
         return;
     }
-    match value {
-        Value::Object(map) => {
-            let union = ["oneOf", "anyOf"].iter().find_map(|key| map.get(*key)?.as_array());
-            if let (Some(union), Some((property, names))) = (union, discriminator(document, map)) {
-                for pointer in union.iter().filter_map(|branch| target_of(document, branch)) {
-                    let (_, values) =
-                        tags.entry(pointer.clone()).or_insert_with(|| (property.into(), IndexSet::new()));
-                    let named = names.iter().filter(|(_, target)| *target == pointer);
-                    let named: Vec<String> = named.map(|(name, _)| name.clone()).collect();
-                    let own = || vec![last_segment(&pointer)];
-                    values.extend(if named.is_empty() { own() } else { named });
-                }
+    if let Some(union) = ["oneOf", "anyOf"].iter().find_map(|key| value.get(*key)?.as_array())
+        && let Some((property, names)) = value.as_object().and_then(|map| discriminator(document, map))
+    {
+        for pointer in union.iter().filter_map(|branch| target_of(document, branch)) {
+            let named = names.iter().filter(|(_, target)| *target == pointer);
+            let mut named: Vec<String> = named.map(|(name, _)| name.clone()).collect();
+            if named.is_empty() {
+                named.extend(pointer.rsplit('/').next().map(str::to_string));
             }
-            map.values().for_each(|value| gather_tags(document, value, depth + 1, tags));
+            tags.entry(pointer).or_insert_with(|| (property.into(), IndexSet::new())).1.extend(named);
         }
-        Value::Array(items) => items.iter().for_each(|item| gather_tags(document, item, depth + 1, tags)),
-        _ => {}
     }
+    children(value).for_each(|(_, child)| gather_tags(document, child, depth + 1, tags));
 }
 
 /// The property of a `discriminator`, and its mapping: names, each with the pointer of its schema.
@@ -61,8 +57,4 @@ pub(super) fn target_of(document: &Document<'_>, schema: &Value) -> Option<Strin
         Target::Local(_, pointer) => Some(pointer),
         _ => None,
     }
-}
-
-fn last_segment(pointer: &str) -> String {
-    pointer.rsplit('/').next().unwrap_or_default().to_string()
 }

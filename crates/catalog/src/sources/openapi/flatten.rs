@@ -101,7 +101,10 @@ impl Flattening<'_, '_, '_> {
     }
 
     fn schema(&mut self, schema: &Value, depth: usize) -> Option<Rc<Plain>> {
-        let map = schema.as_object().filter(|_| depth < MAX_DEPTH)?;
+        let map = schema.as_object()?;
+        if depth >= MAX_DEPTH {
+            return None;
+        }
         let Some(reference) = map.get("$ref").and_then(Value::as_str) else {
             return self.object(map, depth).map(Rc::new);
         };

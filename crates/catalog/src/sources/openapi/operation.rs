@@ -99,10 +99,10 @@ impl<'d> Importer<'_, 'd> {
             backend: Some(Backend::Http(HttpBackend {
                 method: found.method.clone(),
                 path: written_path(sent_path(found.path), &parameters),
-                server: address.map(|address| match address.starts_with("http") {
-                    true => address,
-                    // Where that is, only the operator knows.
-                    false => format!("{}{address}", self.title.as_deref().unwrap_or_default()),
+                // Where a relative address is, only the operator knows.
+                server: address.map(|address| {
+                    let title = self.title.as_deref().unwrap_or_default();
+                    if address.starts_with("http") { address } else { format!("{title}{address}") }
                 }),
                 arguments: merged.places,
                 content_type,
@@ -290,7 +290,7 @@ fn calls(
     let call = |(title, body): (Option<String>, Value)| {
         let mut given: Vec<Option<Value>> = arguments
             .iter()
-            .map(|argument| argument.examples.first().filter(|_| argument.required).cloned())
+            .map(|argument| if argument.required { argument.examples.first().cloned() } else { None })
             .collect();
         match (whole, body) {
             (Some(whole), body) => *given.get_mut(whole)? = Some(body),

@@ -169,10 +169,10 @@ impl<'d> Importer<'_, 'd> {
     pub(super) fn encoded(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
         let is_json =
             value.get("contentType").and_then(Value::as_str).is_some_and(|kind| kind.contains("json"));
-        match value.contains_key("style") || value.contains_key("explode") {
-            true => self.written(value, schema),
-            false if is_json => Writing { style: Some(Style::Json), explode: None },
-            false => Writing::default(),
+        if value.contains_key("style") || value.contains_key("explode") {
+            self.written(value, schema)
+        } else {
+            Writing { style: is_json.then_some(Style::Json), explode: None }
         }
     }
 

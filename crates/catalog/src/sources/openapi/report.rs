@@ -79,7 +79,9 @@ impl Report {
         let message = format!("the header `{}` is never an argument; calls go without it", quote(name));
         let help = "if calls need it, write it into the `headers` of the server in toolcrib.toml";
         let is_first = self.add_with_help(Code::FieldInvalid, pointer, message, Some(help));
-        if let Some(finding) = self.findings.last_mut().filter(|_| is_first) {
+        if let Some(finding) = self.findings.last_mut()
+            && is_first
+        {
             finding.severity = Severity::Warning;
         }
     }
@@ -114,8 +116,11 @@ impl Report {
         };
         self.lost_arguments |= loss == Loss::Arguments;
         let is_first = self.add_with_help(code, pointer, format!("{message}; {what}"), help);
-        let is_error = is_first && matches!(loss, Loss::Schema | Loss::Arguments);
-        if let Some(finding) = self.findings.last_mut().filter(|_| is_error) {
+        let is_error = matches!(loss, Loss::Schema | Loss::Arguments);
+        if let Some(finding) = self.findings.last_mut()
+            && is_first
+            && is_error
+        {
             finding.severity = Severity::Error;
         }
     }

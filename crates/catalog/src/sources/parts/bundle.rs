@@ -194,11 +194,11 @@ fn open_root(schema: &mut Value, pointer: &str, places: &mut PartPlaces) {
     let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return };
     let is_alone =
         schema.as_object().is_some_and(|root| root.keys().all(|key| key == "$ref" || key == "$defs"));
-    let Some(at) = reference.strip_prefix('#').filter(|_| is_alone) else { return };
+    let Some(at) = reference.strip_prefix('#') else { return };
     let Some(Value::Object(target)) = schema.pointer(at).cloned() else { return };
     let key = pointer_split(at).map(|(_, key)| key.into_owned()).unwrap_or_default();
     let Some(origin) = places.place(&format!("{pointer}{at}")) else { return };
-    if target.contains_key("$ref") || target.contains_key("$defs") {
+    if !is_alone || target.contains_key("$ref") || target.contains_key("$defs") {
         return;
     }
     places.add(pointer.to_string(), &Target { file: origin.file, pointer: origin.pointer });

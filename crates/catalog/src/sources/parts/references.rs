@@ -144,11 +144,11 @@ impl<'p> References<'p> {
                 return Ok(Target { pointer, file: target });
             }
             // Its way may lead through another `$ref`, such as that of `components`.
-            let through =
-                through(&document.value, &pointer).filter(|_| hops > 0).and_then(|(reference, rest)| {
-                    let Target { file, pointer } = self.target_within(reference, &target, hops - 1)?.ok()?;
-                    self.target_within(&format!("#{pointer}{rest}"), &file, hops - 1)
-                });
+            let through = hops.checked_sub(1).zip(through(&document.value, &pointer));
+            let through = through.and_then(|(hops, (reference, rest))| {
+                let Target { file, pointer } = self.target_within(reference, &target, hops)?.ok()?;
+                self.target_within(&format!("#{pointer}{rest}"), &file, hops)
+            });
             through.unwrap_or_else(|| Err(Reason::nowhere(&target)))
         }))
     }
