@@ -64,12 +64,9 @@ impl Plan {
         let own = OwnEntry {
             timeouts: client.text.timeouts(&client.names),
             program: program(io)?,
-            arguments: [
-                "serve".into(),
-                "--stdio".into(),
-                target.folder.configuration().to_string_lossy().into(),
-            ]
-            .to_vec(),
+            arguments: ["serve", "--stdio", &target.folder.configuration().to_string_lossy()]
+                .map(str::to_string)
+                .to_vec(),
         };
         let after = client.text.with_own(&moved, &own).ok_or_else(|| {
             failed(format!("cannot edit {}: each server must begin on its own line", target.file.display()))

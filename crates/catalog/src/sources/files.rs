@@ -278,14 +278,11 @@ fn fixed_part(glob: &str) -> &str {
 fn relative_name(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path);
     if relative.is_absolute() {
-        return with_slashes(readable(relative));
+        let path = readable(relative);
+        return if cfg!(windows) { path.replace('\\', "/") } else { path };
     }
     let parts = relative.components().filter(|part| *part != Component::CurDir);
     parts.map(|part| readable(part.as_ref())).collect::<Vec<_>>().join("/")
-}
-
-fn with_slashes(path: String) -> String {
-    if cfg!(windows) { path.replace('\\', "/") } else { path }
 }
 
 /// The text of a path. Invalid UTF-8 is escaped, so that two files never get one name.

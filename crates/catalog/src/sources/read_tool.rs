@@ -38,19 +38,17 @@ impl Shape {
         let (mut definition, written) = match self {
             Shape::Registry => {
                 let definition = native(of_registry(object))?;
-                let written = definition.parameters.is_some().then(|| "/parameters_schema".to_string());
-                (definition, written)
+                let is_written = definition.parameters.is_some();
+                (definition, is_written.then(|| "/parameters_schema".to_string()))
             }
             Shape::Native => {
-                let is_schema = |key: &str, value: &Value| key == "parameters" && value.is_object();
-                let is_read = |key: &str, value: &Value| {
-                    !(is_schema(key, value) || (key == "parameters" && is_empty(value)))
-                };
-                let read = object.iter().filter(|(key, value)| is_read(key, value));
+                let parameters = object.get("parameters");
+                let is_schema = parameters.is_some_and(Value::is_object);
+                let is_nothing = is_schema || parameters.is_some_and(is_empty);
+                let read = object.iter().filter(|(key, _)| !is_nothing || *key != "parameters");
                 let definition = native(read.map(|(key, value)| (key.clone(), value.clone())).collect())?;
-                let is_written = object.iter().any(|(key, value)| is_schema(key, value));
-                let written = is_written || definition.parameters.is_some();
-                (definition, written.then(|| "/parameters".to_string()))
+                let is_written = is_schema || definition.parameters.is_some();
+                (definition, is_written.then(|| "/parameters".to_string()))
             }
             Shape::Flat => flat(object, ""),
             Shape::Function => {
@@ -118,25 +116,21 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     let found = schema_keys().find_map(|key| schema(key).map(|value| (key, value)));
     let mut written = None;
     if let Some((key, value)) = found {
-        let wrapper = SCHEMA_WRAPPERS.iter().find(|key| value.get(key).is_some_and(Value::is_object));
+        let mut wrappers = SCHEMA_WRAPPERS.iter().filter(|key| value.get(key).is_some_and(Value::is_object));
         if key == "args" {
             let properties = json!({ "type": "object", "properties": value });
             tool.parameters = Some(Schema::from_value(properties));
         } else {
-            written =
-                Some(wrapper.iter().fold(format!("{prefix}/{key}"), |path, key| format!("{path}/{key}")));
+            let inner = wrappers.next().map(|wrapper| format!("/{wrapper}")).unwrap_or_default();
+            written = Some(format!("{prefix}/{key}{inner}"));
         }
     }
     let result = RESULT_KEYS[..4].iter().find_map(|key| schema(key));
-    tool.result_schema = result.map(|value| Schema::from_value(value.clone()));
-    if let Some(examples) = keyword(object, "input_examples").and_then(Value::as_array) {
-        let arguments = examples.iter().filter_map(Value::as_object);
-        tool.examples = arguments
-            .map(|arguments| Example { arguments: arguments.clone(), ..Example::default() })
-            .collect();
-    }
-    let callers = keyword(object, "allowed_callers").and_then(Value::as_array).into_iter().flatten();
-    tool.allowed_callers = callers.filter_map(Value::as_str).map(str::to_string).collect();
+    tool.result_schema = result.cloned().map(Schema::from_value);
+    let examples = keyword(object, "input_examples").and_then(Value::as_array).into_iter().flatten();
+    let example = |arguments: &Map<_, _>| Example { arguments: arguments.clone(), ..Example::default() };
+    tool.examples = examples.filter_map(Value::as_object).map(example).collect();
+    tool.allowed_callers = texts(object, "allowed_callers").collect();
     if let Some(annotations) = keyword(object, "annotations").and_then(Value::as_object) {
         read_annotations(annotations, &mut tool);
     }
@@ -178,28 +172,23 @@ pub(super) fn made_call(object: &Map<String, Value>) -> Option<Sample> {
 /// The fields of a canonical definition as some documents spell them.
 fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
     let flag = |key: &str| keyword(object, key).and_then(Value::as_bool);
-    let texts = |key: &str| {
-        keyword(object, key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-    };
     tool.allow_no_schema = flag("allowNoSchema").unwrap_or(false);
-    tool.no_schema_mode =
-        keyword(object, "noSchemaMode").and_then(|mode| NoSchemaMode::deserialize(mode).ok());
-    tool.provider_schema = keyword(object, "providerSchema")
-        .filter(|schema| schema.is_object())
-        .map(|schema| Schema::from_value(schema.clone()));
+    let mode = keyword(object, "noSchemaMode");
+    tool.no_schema_mode = mode.and_then(|mode| NoSchemaMode::deserialize(mode).ok());
+    let schema = keyword(object, "providerSchema").filter(|schema| schema.is_object());
+    tool.provider_schema = schema.cloned().map(Schema::from_value);
     tool.safe = flag("safe");
-    tool.tags.extend(texts("tags").map(str::to_string));
-    tool.capabilities.extend(texts("capabilities").map(str::to_string));
+    tool.tags.extend(texts(object, "tags"));
+    tool.capabilities.extend(texts(object, "capabilities"));
     let named = keyword(object, "capabilities").and_then(Value::as_object).into_iter().flatten();
-    tool.capabilities
-        .extend(named.filter(|(_, has)| **has == Value::Bool(true)).map(|(name, _)| name.clone()));
+    tool.capabilities.extend(named.filter(|(_, has)| **has == true).map(|(name, _)| name.clone()));
 }
 
 /// MCP's hints (docs/reference/formats.md, MCP). A tool that only says it is not read-only is judged by its verb.
 fn read_annotations(annotations: &Map<String, Value>, tool: &mut Definition) {
     let hint = |key: &str| annotations.get(key).and_then(Value::as_bool);
-    tool.title =
-        tool.title.take().or_else(|| annotations.get("title").and_then(Value::as_str).map(str::to_string));
+    let title = annotations.get("title").and_then(Value::as_str);
+    tool.title = tool.title.take().or(title.map(str::to_string));
     tool.effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
         (Some(true), _) => Some(Effect::Read),
         (_, Some(true)) => Some(Effect::Destructive),
@@ -209,12 +198,10 @@ fn read_annotations(annotations: &Map<String, Value>, tool: &mut Definition) {
 }
 
 fn read_deferral(object: &Map<String, Value>, tool: &mut Definition) {
-    let flag = |pointer: &str| Value::as_bool(object.get(pointer)?);
-    let always =
-        object.get("_meta").and_then(|meta| meta.get("anthropic/alwaysLoad")).and_then(Value::as_bool);
-    if flag("defer_loading") == Some(true) {
+    let always = object.get("_meta").and_then(|meta| meta.get("anthropic/alwaysLoad"));
+    if object.get("defer_loading").is_some_and(|defers| *defers == true) {
         tool.description_mode = Some(DescriptionMode::Deferred);
-    } else if always == Some(true) {
+    } else if always.is_some_and(|always| *always == true) {
         tool.description_mode = Some(DescriptionMode::Full);
     }
 }
@@ -223,19 +210,20 @@ fn read_deferral(object: &Map<String, Value>, tool: &mut Definition) {
 fn read_metadata(metadata: &Map<String, Value>, tool: &mut Definition) {
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     tool.category.extend(text("category").and_then(CategoryPath::parse));
-    let short =
-        text("short_description").or_else(|| text("description").filter(|short| *short != tool.description));
-    tool.short_description = tool.short_description.take().or_else(|| short.map(str::to_string));
-    if metadata.get("defer_to_workspace").or_else(|| metadata.get("defer_loading")).and_then(Value::as_bool)
-        == Some(true)
-    {
+    let other = text("description").filter(|short| *short != tool.description);
+    let short = text("short_description").or(other).map(str::to_string);
+    tool.short_description = tool.short_description.take().or(short);
+    let defers = metadata.get("defer_to_workspace").or_else(|| metadata.get("defer_loading"));
+    if defers.is_some_and(|defers| *defers == true) {
         tool.description_mode = Some(DescriptionMode::Deferred);
     }
-    for key in ["tags", "phases"] {
-        let words =
-            metadata.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        tool.tags.extend(words.map(str::to_string));
-    }
+    tool.tags.extend(texts(metadata, "tags").chain(texts(metadata, "phases")));
+}
+
+/// The texts of a list.
+fn texts(object: &Map<String, Value>, key: &str) -> impl Iterator<Item = String> {
+    let items = keyword(object, key).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_string)
 }
 
 /// `[{name, type, desc, optional, items}]` as a schema. An empty list is a tool without arguments; a missing one says

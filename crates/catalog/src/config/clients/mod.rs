@@ -27,7 +27,7 @@ pub use file::{client_format, read_client_text};
 pub use format::{TIMEOUT_KEYS, format_of_table};
 use project::Project;
 use rules::{Rules, is_excluded};
-use settings::{Settings, settings_of};
+use settings::settings_of;
 pub use table::{CLIENTS, Client, ClientPlace};
 use toolcrib_definition::finding::{Code, Document, Finding, Place, pointer_join};
 use tools::filter;
@@ -86,7 +86,7 @@ struct Reading<'d> {
     document: &'d Value,
     table: ServerTable<'d>,
     project: Project,
-    settings: Result<Settings, String>,
+    settings: Result<Vec<Value>, String>,
 }
 
 impl Reading<'_> {
@@ -95,10 +95,9 @@ impl Reading<'_> {
         let Self { document, table, project, settings } = self;
         let is_excluded = is_excluded(document, name)?;
         let settings = settings.as_ref().map_err(String::clone)?;
-        let of_project = if settings.are_of_project { project.folder.to_string_lossy() } else { "".into() };
+        let of_project = if project.has_rules { project.folder.to_string_lossy() } else { "".into() };
         let mut rules = Rules::new(name, *table, &of_project);
-        rules.read(document);
-        settings.files.iter().for_each(|value| rules.read(value));
+        [*document].into_iter().chain(settings).for_each(|value| rules.read(value));
         let server =
             if is_excluded || rules.deny_all() { None } else { server(entry, project, table.format)? };
         let filter = rules.added_to(filter(entry, name, table.rules_for_all(document))?);

@@ -13,6 +13,8 @@ pub(super) struct Project {
     pub(super) is_around: bool,
     /// Whether the client counts timeouts in seconds.
     pub(super) counts_seconds: bool,
+    /// Whether the file is for this project alone, and so are the rules of the client's settings.
+    pub(super) has_rules: bool,
 }
 
 impl Project {
@@ -30,7 +32,8 @@ impl Project {
         if is_around {
             root.pop();
         }
-        Self { folder: root, is_around, counts_seconds }
+        let has_rules = CLIENTS.iter().any(|client| client.project_file == Some(file));
+        Self { folder: root, is_around, counts_seconds, has_rules }
     }
 
     /// A program as it is started from this folder.

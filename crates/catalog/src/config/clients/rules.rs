@@ -68,17 +68,15 @@ impl<'c> Rules<'c> {
                 }
             }
             Value::Array(items) => {
+                let is_of_all = matches!(&*place.keys.join("/"), "excludeTools" | "tools/exclude");
                 for item in items {
-                    match item.as_str() {
-                        Some(text) => {
-                            let is_of_all =
-                                matches!(&*place.keys.join("/"), "excludeTools" | "tools/exclude");
-                            let all = || is_of_all.then(|| text.to_string());
-                            if let Some(tool) = self.named(text).or_else(all) {
-                                self.note(RulePlace { tool: Some(tool), ..place.clone() }, true);
-                            }
-                        }
-                        None => self.walk(item, place.clone(), active),
+                    let Some(text) = item.as_str() else {
+                        self.walk(item, place.clone(), active);
+                        continue;
+                    };
+                    let tool = self.named(text).or(is_of_all.then(|| text.to_string()));
+                    if tool.is_some() {
+                        self.note(RulePlace { tool, ..place.clone() }, true);
                     }
                 }
             }

@@ -7,21 +7,12 @@ use serde_json::Value;
 use super::file::read_client_text;
 use super::table::{CLIENTS, ClientPlace};
 
-/// The settings of a client next to one of its files.
-#[derive(Default)]
-pub(super) struct Settings {
-    /// The content of each file.
-    pub(super) files: Vec<Value>,
-    /// Whether they are read for one project.
-    pub(super) are_of_project: bool,
-}
-
-/// The settings next to the file of this name in the folder `root`. One that cannot be read is an error, since it could switch
+/// The content of the settings next to the file of this name in the folder `root`. A file that cannot be read is an error, since it could switch
 /// a server off.
-pub(super) fn settings_of(file: &str, root: &Path) -> Result<Settings, String> {
+pub(super) fn settings_of(file: &str, root: &Path) -> Result<Vec<Value>, String> {
     let Some(client) = CLIENTS.iter().find(|client| client.has_file(file) && !client.settings.is_empty())
     else {
-        return Ok(Settings::default());
+        return Ok(Vec::new());
     };
     let folder = std::path::absolute(root).unwrap_or_default();
     let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
@@ -35,6 +26,5 @@ pub(super) fn settings_of(file: &str, root: &Path) -> Result<Settings, String> {
         Some(read.map(|document| document.value).map_err(problem))
     };
     let others = client.settings.iter().filter(|place| place.path() != file);
-    let files = others.filter_map(read).collect::<Result<_, String>>()?;
-    Ok(Settings { files, are_of_project: client.project_file == Some(file) })
+    others.filter_map(read).collect()
 }

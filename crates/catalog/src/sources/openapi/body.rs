@@ -52,7 +52,7 @@ impl<'d> Importer<'_, 'd> {
     fn request_body(&mut self, found: &Found<'d>) -> Option<Body> {
         let pointer = pointer_join(&found.pointer, "requestBody");
         let document = self.document;
-        let report = &mut self.report;
+        let report = &mut self.bundle.report;
         let body = found.operation.get("requestBody")?;
         let (body, pointer) = document.follow(body, pointer, Loss::Arguments, report)?;
         let content = body.get("content").unwrap_or(&Value::Null);
@@ -68,15 +68,15 @@ impl<'d> Importer<'_, 'd> {
         let (schema, schema_pointer) = match value.get("schema") {
             Some(schema) => {
                 let place = pointer_join(&place, "schema");
-                let component = self.bundle.schema(schema, &place, Direction::Input, &mut self.report);
+                let component = self.bundle.schema(schema, &place, Direction::Input);
                 // Its `$ref` has no target.
-                self.report.lost_arguments |= schema.get("$ref").is_some() && component.is_open();
+                self.bundle.report.lost_arguments |= schema.get("$ref").is_some() && component.is_open();
                 (component, place)
             }
             None => (Rc::new(Component::open()), place.clone()),
         };
         let examples = self.examples(value, &place);
-        let required = self.report.flag(body.get("required"), "required", &pointer);
+        let required = self.bundle.report.flag(body.get("required"), "required", &pointer);
         let description = body.get("description").and_then(Value::as_str).map(str::to_string);
         let encoding =
             if essence(media) == FORM { value.get("encoding").and_then(Value::as_object) } else { None };
@@ -92,7 +92,7 @@ impl<'d> Importer<'_, 'd> {
             let media = media.min_by_key(|media| rank(media)).unwrap_or(JSON);
             let argument = self.argument(body, Location::WholeBody);
             let Argument { schema, description, mut pointer, examples, .. } = argument;
-            let required = self.report.flag(body.value.get("required"), "required", &body.pointer);
+            let required = self.bundle.report.flag(body.value.get("required"), "required", &body.pointer);
             let examples = examples.into_iter().map(|example| (None, example)).collect();
             if body.value.contains_key("schema") {
                 pointer = pointer_join(&pointer, "schema");
@@ -125,12 +125,12 @@ impl<'d> Importer<'_, 'd> {
             examples.retain(|(_, example)| example.is_string());
         }
         if rank(media) > 4 {
-            self.report.lost_arguments = true;
+            self.bundle.report.lost_arguments = true;
             let message = format!("nothing here writes a body of the type `{}`", quote(media));
-            self.report.add(Code::DefinitionInvalid, &pointer, message);
+            self.bundle.report.add(Code::DefinitionInvalid, &pointer, message);
         }
         let plain = match rank(media) {
-            0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report),
+            0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain),
             _ => None,
         };
         let is_open = plain.as_ref().is_some_and(|plain| plain.is_open && !plain.is_closed);
@@ -168,7 +168,7 @@ impl<'d> Importer<'_, 'd> {
         let example = |schema: &Component| schema.value.get("examples")?.get(0).cloned();
         example(schema).or_else(|| {
             let reference = schema.value.get("$ref")?.as_str()?;
-            example(&*self.bundle.target(reference, Direction::Input, &mut self.report)?)
+            example(&*self.bundle.target(reference, Direction::Input)?)
         })
     }
 }

@@ -44,16 +44,17 @@ impl Component {
 /// The rewritten schemas of a document.
 pub(super) struct Bundle<'a, 'd> {
     document: &'a Document<'d>,
+    pub(super) report: Report,
     components: HashMap<(Direction, String), Rc<Component>>,
     keys: DefinitionKeys,
     tags: Tags,
 }
 
 impl<'a, 'd> Bundle<'a, 'd> {
-    pub(super) fn new(document: &'a Document<'d>) -> Self {
+    pub(super) fn new(document: &'a Document<'d>, report: Report) -> Self {
         let mut tags = Tags::new();
         gather_tags(document, document.root, 0, &mut tags);
-        Self { document, components: HashMap::new(), keys: DefinitionKeys::default(), tags }
+        Self { document, report, components: HashMap::new(), keys: DefinitionKeys::default(), tags }
     }
 
     /// The schemas that extend the one of a `$ref`, where that has a `discriminator` and does not list them: the property
@@ -83,36 +84,20 @@ impl<'a, 'd> Bundle<'a, 'd> {
     }
 
     /// The schema at a pointer, rewritten.
-    pub(super) fn schema(
-        &mut self,
-        schema: &Value,
-        pointer: &str,
-        way: Direction,
-        report: &mut Report,
-    ) -> Rc<Component> {
-        self.rewritten(pointer, way, report, |lowering| lowering.schema(schema))
+    pub(super) fn schema(&mut self, schema: &Value, pointer: &str, way: Direction) -> Rc<Component> {
+        self.rewritten(pointer, way, |lowering| lowering.schema(schema))
     }
 
     /// The schema of a Swagger 2.0 parameter at a pointer.
-    pub(super) fn parameter(
-        &mut self,
-        parameter: &Value,
-        pointer: &str,
-        report: &mut Report,
-    ) -> Rc<Component> {
-        self.rewritten(pointer, Direction::Input, report, |lowering| lowering.parameter(parameter))
+    pub(super) fn parameter(&mut self, parameter: &Value, pointer: &str) -> Rc<Component> {
+        self.rewritten(pointer, Direction::Input, |lowering| lowering.parameter(parameter))
     }
 
     /// The component that a rewritten `$ref` points to.
-    pub(super) fn target(
-        &mut self,
-        reference: &str,
-        way: Direction,
-        report: &mut Report,
-    ) -> Option<Rc<Component>> {
+    pub(super) fn target(&mut self, reference: &str, way: Direction) -> Option<Rc<Component>> {
         let pointer = self.keys.pointer(reference)?.to_string();
         let schema = self.document.at(&pointer)?;
-        Some(self.schema(schema, &pointer, way, report))
+        Some(self.schema(schema, &pointer, way))
     }
 
     /// The `$defs` for `refs` and for everything that they need in turn. Parts over `budget` accept any value, and
@@ -122,7 +107,6 @@ impl<'a, 'd> Bundle<'a, 'd> {
         refs: impl IntoIterator<Item = String>,
         way: Direction,
         budget: &mut usize,
-        report: &mut Report,
     ) -> (Map<String, Value>, usize) {
         let mut needed: IndexSet<String> = refs.into_iter().collect();
         let mut definitions = Map::new();
@@ -130,10 +114,10 @@ impl<'a, 'd> Bundle<'a, 'd> {
         let mut at = 0;
         while let Some(key) = needed.get_index(at).cloned() {
             at += 1;
-            let Some(component) = self.target(&format!("#/$defs/{key}"), way, report) else { continue };
-            let weight = component.weight + key.len();
-            let fits = weight <= *budget;
-            *budget = budget.saturating_sub(if fits { weight } else { key.len() + weight_of_open() });
+            let Some(component) = self.target(&format!("#/$defs/{key}"), way) else { continue };
+            let whole = component.weight + key.len();
+            let fits = whole <= *budget;
+            *budget = budget.saturating_sub(if fits { whole } else { key.len() + weight(&Value::Null) });
             if fits {
                 needed.extend(component.refs.iter().cloned());
                 definitions.insert(key, component.value.clone());
@@ -149,7 +133,6 @@ impl<'a, 'd> Bundle<'a, 'd> {
         &mut self,
         pointer: &str,
         direction: Direction,
-        report: &mut Report,
         rewrite: impl FnOnce(&mut Lowering<'_, 'd>) -> Value,
     ) -> Rc<Component> {
         let memo = (direction, pointer.to_string());
@@ -158,7 +141,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
         }
         let mut lowering = Lowering {
             document: self.document,
-            report,
+            report: &mut self.report,
             keys: &mut self.keys,
             tags: &self.tags,
             direction,
@@ -171,8 +154,4 @@ impl<'a, 'd> Bundle<'a, 'd> {
         self.components.insert(memo, component.clone());
         component
     }
-}
-
-fn weight_of_open() -> usize {
-    weight(&Value::Null)
 }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{Bundle, Component};
 use super::lower::{Direction, strings};
-use super::report::Report;
 use crate::sources::refs::refs_in;
 
 /// Most properties that become arguments; a larger body is one argument.
@@ -44,13 +43,8 @@ pub(super) struct Plain {
 pub(super) type Memo = HashMap<String, Option<Rc<Plain>>>;
 
 /// The properties of a rewritten schema; `None` for a union, an open object, or another type.
-pub(super) fn flatten(
-    schema: &Value,
-    bundle: &mut Bundle<'_, '_>,
-    memo: &mut Memo,
-    report: &mut Report,
-) -> Option<Rc<Plain>> {
-    let mut flattening = Flattening { bundle, memo, report };
+pub(super) fn flatten(schema: &Value, bundle: &mut Bundle<'_, '_>, memo: &mut Memo) -> Option<Rc<Plain>> {
+    let mut flattening = Flattening { bundle, memo };
     let mut plain = flattening.schema(schema, 0)?;
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str)
         && let Some((property, subtypes)) = flattening.bundle.subtypes(reference)
@@ -64,7 +58,6 @@ pub(super) fn flatten(
 struct Flattening<'f, 'a, 'd> {
     bundle: &'f mut Bundle<'a, 'd>,
     memo: &'f mut Memo,
-    report: &'f mut Report,
 }
 
 impl Flattening<'_, '_, '_> {
@@ -118,7 +111,7 @@ impl Flattening<'_, '_, '_> {
         }
         // A schema that refers to itself cannot be flattened, so `None` is stored until it has been read.
         self.memo.insert(reference.to_string(), None);
-        let component = self.bundle.target(reference, Direction::Input, self.report)?;
+        let component = self.bundle.target(reference, Direction::Input)?;
         let plain = self.schema(&component.value, depth + 1);
         self.memo.insert(reference.to_string(), plain.clone());
         plain

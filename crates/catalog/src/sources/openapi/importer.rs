@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::bundle::Bundle;
 use super::document::Document;
 use super::flatten::Memo;
-use super::report::Report;
+use super::report::Loss;
 use crate::sources::unique_names::Names;
 use toolcrib_definition::Definition;
 
@@ -24,7 +26,6 @@ pub struct Operation {
 pub(super) struct Importer<'a, 'd> {
     pub(super) document: &'a Document<'d>,
     pub(super) bundle: Bundle<'a, 'd>,
-    pub(super) report: Report,
     /// The title of the API.
     pub(super) title: Option<String>,
     pub(super) plain: Memo,
@@ -36,4 +37,16 @@ pub(super) struct Importer<'a, 'd> {
     pub(super) secrets: HashSet<(String, String)>,
     /// Memory that is left for the current tool.
     pub(super) budget: usize,
+}
+
+impl<'d> Importer<'_, 'd> {
+    /// Follows the `$ref`s of a value; `None` after reporting one that cannot be resolved.
+    pub(super) fn follow(
+        &mut self,
+        value: &'d Value,
+        pointer: String,
+        loss: Loss,
+    ) -> Option<(&'d Value, String)> {
+        self.document.follow(value, pointer, loss, &mut self.bundle.report)
+    }
 }

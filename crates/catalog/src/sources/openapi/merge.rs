@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{Bundle, Component};
 use super::lower::Direction;
-use super::report::{Report, quote};
+use super::report::quote;
 use crate::sources::budget::weight;
 use crate::sources::unique_names::{Names, is_portable, portable};
 use toolcrib_definition::finding::Code;
@@ -71,7 +71,6 @@ pub(super) fn merge(
     pointer: &str,
     mut budget: usize,
     bundle: &mut Bundle<'_, '_>,
-    report: &mut Report,
 ) -> Merged {
     let keys = keys(arguments);
     let mut properties = Map::new();
@@ -83,7 +82,7 @@ pub(super) fn merge(
         let renamed = *key != argument.name && argument.location != Location::WholeBody;
         if renamed {
             let message = format!("argument `{}` is called `{key}`", quote(&argument.name));
-            report.add(Code::ArgumentRenamed, &argument.pointer, message);
+            bundle.report.add(Code::ArgumentRenamed, &argument.pointer, message);
         }
         let Writing { style, explode } = argument.writing;
         let is_usual = argument.location == usual_location(argument.location, method) && style.is_none();
@@ -114,14 +113,14 @@ pub(super) fn merge(
         parameters.insert("required".to_string(), required.into());
     }
     parameters.insert("additionalProperties".to_string(), is_open.into());
-    let (definitions, unresolved) = bundle.definitions(refs, Direction::Input, &mut budget, report);
+    let (definitions, unresolved) = bundle.definitions(refs, Direction::Input, &mut budget);
     if !definitions.is_empty() {
         parameters.insert("$defs".to_string(), definitions.into());
     }
     if left_open + unresolved > 0 {
         let parts = left_open + unresolved;
         let message = format!("the arguments are too large to bundle; {parts} parts of them accept anything");
-        report.add(Code::SchemaReferenceBroken, pointer, message);
+        bundle.report.add(Code::SchemaReferenceBroken, pointer, message);
     }
     Merged { keys, parameters: parameters.into(), places }
 }

@@ -87,8 +87,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
     let mut importer = Importer {
         document: &document,
-        bundle: Bundle::new(&document),
-        report,
+        bundle: Bundle::new(&document, report),
         plain: HashMap::new(),
         title: title.clone().filter(|title| !title.is_empty()),
         names: Names::default(),
@@ -123,7 +122,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
             .collect(),
         base: address::base(document.root),
         operations,
-        findings: importer.report.findings,
+        findings: importer.bundle.report.findings,
     }
 }
 

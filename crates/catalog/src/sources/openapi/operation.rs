@@ -43,15 +43,15 @@ impl<'d> Importer<'_, 'd> {
     /// Reads an operation. Mistakes in it are reported, and the rest is kept.
     pub(super) fn operation(&mut self, found: &Found<'d>) -> Operation {
         let name = self.name(found);
-        self.report.tool = Some(name.clone());
+        self.bundle.report.tool = Some(name.clone());
         if found.id().is_none() {
             let message = format!("{} {} was named `{}`", found.method, quote(found.path), quote(&name));
-            self.report.add(Code::OperationRenamed, &found.pointer, message);
+            self.bundle.report.add(Code::OperationRenamed, &found.pointer, message);
         } else if found.id() != Some(name.as_str()) {
             let message =
                 format!("another operation has this operationId; this one is called `{}`", quote(&name));
             let pointer = pointer_join(&found.pointer, "operationId");
-            self.report.add(Code::NameDuplicate, &pointer, message);
+            self.bundle.report.add(Code::NameDuplicate, &pointer, message);
         }
         let parameters = self.parameters(found);
         let mut arguments = self.arguments(found, &parameters);
@@ -59,21 +59,15 @@ impl<'d> Importer<'_, 'd> {
         let Body { arguments: sent, content_type, examples, is_open } = body;
         arguments.extend(sent);
         self.limit(&mut arguments, found);
-        let merged = merge(
-            (&arguments, is_open),
-            &found.method,
-            &found.pointer,
-            self.budget,
-            &mut self.bundle,
-            &mut self.report,
-        );
+        let merged =
+            merge((&arguments, is_open), &found.method, &found.pointer, self.budget, &mut self.bundle);
 
         let summary = self.text(found.operation, "summary", &found.pointer);
         let description = self.text(found.operation, "description", &found.pointer);
         let mut tags = self.tags(found).into_iter();
         let (returns, result_schema) = self.result(found);
         let address = found.address(self.document.root);
-        let lost_arguments = std::mem::take(&mut self.report.lost_arguments);
+        let lost_arguments = std::mem::take(&mut self.bundle.report.lost_arguments);
         let definition = Definition {
             name,
             short_description: short(&summary, &description),
@@ -127,7 +121,7 @@ impl<'d> Importer<'_, 'd> {
             arguments.sort_by_key(|argument| !argument.required);
             arguments.truncate(most);
             let message = format!("more than {most} arguments; the others were left out");
-            self.report.add(Code::DefinitionInvalid, &found.pointer, message);
+            self.bundle.report.add(Code::DefinitionInvalid, &found.pointer, message);
         }
     }
 
@@ -140,7 +134,7 @@ impl<'d> Importer<'_, 'd> {
             },
             None | Some(Value::Null) => String::new(),
             Some(_) => {
-                self.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
+                self.bundle.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
                 String::new()
             }
         }
@@ -149,7 +143,7 @@ impl<'d> Importer<'_, 'd> {
     fn tags(&mut self, found: &Found<'d>) -> Vec<String> {
         let Some(tags) = found.operation.get("tags") else { return Vec::new() };
         if !tags.is_array() {
-            self.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
+            self.bundle.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
         }
         let texts = tags.as_array().into_iter().flatten().filter_map(Value::as_str);
         texts.map(clean_line).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect()
@@ -160,16 +154,14 @@ impl<'d> Importer<'_, 'd> {
         let nothing = (None, None);
         let pointer = pointer_join(&found.pointer, "responses");
         let responses = found.operation.get("responses").unwrap_or(&Value::Null);
-        let responses = self.document.follow(responses, pointer, Loss::Nothing, &mut self.report);
+        let responses = self.follow(responses, pointer, Loss::Nothing);
         let Some((Value::Object(responses), within)) = responses else { return nothing };
         let success = responses.iter().find(|(status, _)| status.starts_with('2'));
         let is_success = success.is_some();
         let response = success.or_else(|| responses.get_key_value("default"));
         let Some((status, response)) = response else { return nothing };
         let pointer = pointer_join(&within, status);
-        let Some((response, pointer)) =
-            self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
-        else {
+        let Some((response, pointer)) = self.follow(response, pointer, Loss::Nothing) else {
             return nothing;
         };
         let Some(response) = response.as_object() else { return nothing };
@@ -181,7 +173,7 @@ impl<'d> Importer<'_, 'd> {
             (Dialect::Swagger2, _) => (response.get("schema"), pointer_join(&pointer, "schema")),
             (_, Some((media, content))) => {
                 let pointer = pointer_to(&pointer, &["content", media]);
-                match self.document.follow(content, pointer, Loss::Nothing, &mut self.report) {
+                match self.follow(content, pointer, Loss::Nothing) {
                     Some((content, pointer)) => (content.get("schema"), pointer_join(&pointer, "schema")),
                     None => return (returns, None),
                 }
@@ -198,9 +190,7 @@ impl<'d> Importer<'_, 'd> {
         let mut meanings: IndexMap<String, Vec<&str>> = IndexMap::new();
         for (status, response) in responses.into_iter().flatten().filter(|(status, _)| is_error(status)) {
             let pointer = pointer_to(&found.pointer, &["responses", status]);
-            let Some((response, pointer)) =
-                self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
-            else {
+            let Some((response, pointer)) = self.follow(response, pointer, Loss::Nothing) else {
                 continue;
             };
             let Some(response) = response.as_object() else { continue };
@@ -220,17 +210,16 @@ impl<'d> Importer<'_, 'd> {
     }
 
     fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {
-        let mut component = self.bundle.schema(schema, pointer, Direction::Output, &mut self.report);
+        let mut component = self.bundle.schema(schema, pointer, Direction::Output);
         // A schema that is only a `$ref` is easier to read when resolved.
         if let Some(reference) = component.value.get("$ref").and_then(Value::as_str).map(str::to_string)
             && component.value.as_object().is_some_and(|map| map.len() == 1)
         {
-            component = self.bundle.target(&reference, Direction::Output, &mut self.report)?;
+            component = self.bundle.target(&reference, Direction::Output)?;
         }
         let mut budget = (MAX_RESULT * OVERHEAD).min(self.budget).checked_sub(component.weight)?;
         let refs = component.refs.iter().cloned();
-        let (definitions, left_open) =
-            self.bundle.definitions(refs, Direction::Output, &mut budget, &mut self.report);
+        let (definitions, left_open) = self.bundle.definitions(refs, Direction::Output, &mut budget);
         let mut schema = component.value.as_object().filter(|map| !map.is_empty() && left_open == 0)?.clone();
         if !definitions.is_empty() {
             schema.insert("$defs".to_string(), definitions.into());

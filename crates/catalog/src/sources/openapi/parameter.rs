@@ -39,15 +39,15 @@ impl<'d> Importer<'_, 'd> {
         for (owner, pointer) in items.chain([(found.operation, &found.pointer)]) {
             let Some(list) = owner.get("parameters") else { continue };
             let pointer = pointer_join(pointer, "parameters");
-            let followed = self.document.follow(list, pointer, Loss::Arguments, &mut self.report);
+            let followed = self.follow(list, pointer, Loss::Arguments);
             let Some((list, pointer)) = followed else { continue };
             let Some(list) = list.as_array() else {
-                self.report.left_out(&pointer, "`parameters` is not a list");
+                self.bundle.report.left_out(&pointer, "`parameters` is not a list");
                 continue;
             };
             if list.len() > MAX_PARAMETERS {
                 let message = format!("more than {MAX_PARAMETERS} parameters; the others were left out");
-                self.report.add(Code::DefinitionInvalid, &pointer, message);
+                self.bundle.report.add(Code::DefinitionInvalid, &pointer, message);
             }
             for (index, value) in list.iter().take(MAX_PARAMETERS).enumerate() {
                 if let Some(parameter) = self.parameter(value, pointer_join(&pointer, index)) {
@@ -59,14 +59,14 @@ impl<'d> Importer<'_, 'd> {
     }
 
     fn parameter(&mut self, value: &'d Value, pointer: String) -> Option<Parameter<'d>> {
-        let (value, pointer) = self.document.follow(value, pointer, Loss::Arguments, &mut self.report)?;
+        let (value, pointer) = self.follow(value, pointer, Loss::Arguments)?;
         let Some(value) = value.as_object() else {
-            self.report.left_out(&pointer, "a parameter is an object");
+            self.bundle.report.left_out(&pointer, "a parameter is an object");
             return None;
         };
         let name = value.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
         let Some(name) = name else {
-            self.report.left_out(&pointer, "a parameter has no name");
+            self.bundle.report.left_out(&pointer, "a parameter has no name");
             return None;
         };
         let place = value.get("in").and_then(Value::as_str).unwrap_or_default();
@@ -74,7 +74,7 @@ impl<'d> Importer<'_, 'd> {
             return Some(Parameter { place, name, value, pointer });
         }
         let message = format!("parameter `{}` is `in` no known place", quote(name));
-        self.report.left_out(&pointer_join(&pointer, "in"), &message);
+        self.bundle.report.left_out(&pointer_join(&pointer, "in"), &message);
         None
     }
 
@@ -90,14 +90,14 @@ impl<'d> Importer<'_, 'd> {
             let location = match parameter.place {
                 "path" if !known.contains(parameter.name) => {
                     let message = format!("parameter `{}` is not in the path", quote(parameter.name));
-                    self.report.left_out(&pointer_join(&parameter.pointer, "name"), &message);
+                    self.bundle.report.left_out(&pointer_join(&parameter.pointer, "name"), &message);
                     continue;
                 }
                 "header" if IGNORED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
                     continue;
                 }
                 "header" if RESERVED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
-                    self.report.reserved_header(parameter.name, &parameter.pointer);
+                    self.bundle.report.reserved_header(parameter.name, &parameter.pointer);
                     continue;
                 }
                 place if self.secrets.contains(&(place.to_string(), parameter.name.to_string())) => continue,
@@ -112,7 +112,7 @@ impl<'d> Importer<'_, 'd> {
         for name in missing {
             let message =
                 format!("path variable `{}` has no parameter; it was taken for a string", quote(name));
-            self.report.add(Code::SchemaRepaired, &found.pointer, message);
+            self.bundle.report.add(Code::SchemaRepaired, &found.pointer, message);
             let schema = Rc::new(Component::new(json!({ "type": "string" }), Vec::new()));
             let argument = Argument::new(Location::Path, name, schema, &found.pointer);
             arguments.push(Argument { required: true, ..argument });
@@ -123,12 +123,16 @@ impl<'d> Importer<'_, 'd> {
     /// One parameter as an argument.
     pub(super) fn argument(&mut self, parameter: &Parameter<'d>, location: Location) -> Argument {
         let Parameter { name, value, ref pointer, .. } = *parameter;
-        let required = self.report.flag(value.get("required"), "required", pointer) == Some(true);
+        let required = self.bundle.report.flag(value.get("required"), "required", pointer) == Some(true);
         let description = match value.get("description") {
             Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
             None | Some(Value::Null) => None,
             Some(_) => {
-                self.report.invalid(pointer, "description", "`description` is not text; it was left out");
+                self.bundle.report.invalid(
+                    pointer,
+                    "description",
+                    "`description` is not text; it was left out",
+                );
                 None
             }
         };
@@ -196,20 +200,24 @@ impl<'d> Importer<'_, 'd> {
     fn parameter_schema(&mut self, value: &'d Map<String, Value>, pointer: &str) -> Rc<Component> {
         if let Some(schema) = value.get("schema") {
             let pointer = pointer_join(pointer, "schema");
-            return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
+            return self.bundle.schema(schema, &pointer, Direction::Input);
         }
         if self.document.dialect == Dialect::Swagger2 {
             let whole = self.document.at(pointer).unwrap_or(&Value::Null);
-            return self.bundle.parameter(whole, pointer, &mut self.report);
+            return self.bundle.parameter(whole, pointer);
         }
         let content = value.get("content").and_then(Value::as_object).and_then(best_media);
         if let Some((media, schema)) =
             content.and_then(|(media, content)| Some((media, content.get("schema")?)))
         {
             let pointer = pointer_to(pointer, &["content", media, "schema"]);
-            return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
+            return self.bundle.schema(schema, &pointer, Direction::Input);
         }
-        self.report.add(Code::SchemaDoubtful, pointer, "a parameter without a schema accepts anything");
+        self.bundle.report.add(
+            Code::SchemaDoubtful,
+            pointer,
+            "a parameter without a schema accepts anything",
+        );
         Rc::new(Component::open())
     }
 
@@ -228,8 +236,7 @@ impl<'d> Importer<'_, 'd> {
         let mut examples = Vec::new();
         for (name, example) in named.iter().take(MOST) {
             let place = pointer_join(&pointer, name);
-            let Some((example, _)) = self.document.follow(example, place, Loss::Nothing, &mut self.report)
-            else {
+            let Some((example, _)) = self.follow(example, place, Loss::Nothing) else {
                 continue;
             };
             let title = example.get("summary").and_then(Value::as_str).unwrap_or(name);
