@@ -1,4 +1,4 @@
-//! Settings of calls: the strongest effect allowed, docs to read before, limits of time and size.
+//! Settings of calls: the strongest effect allowed, approvals, docs to read before, limits of time and size.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::approval::ApprovalPlace;
+use super::address::is_safe_address;
 use toolcrib_definition::Effect;
 
 /// Settings of calls.
@@ -105,6 +105,41 @@ impl RequireDoc {
             RequireDoc::Write => effect >= Effect::Write,
             RequireDoc::Destructive => effect >= Effect::Destructive,
             RequireDoc::Always => true,
+        }
+    }
+}
+
+/// The place where a person approves calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalPlace {
+    /// The client, by MCP elicitation, and then the command line.
+    Client,
+    /// The command line: `toolcrib approvals`.
+    Command,
+}
+
+/// Notices about calls that wait for a person, for people who are elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct ApprovalNotice {
+    /// The address that gets a POST with each new call that waits, without its arguments.
+    pub webhook: Option<String>,
+    /// The secret that signs each POST with HMAC-SHA256, in the headers of Standard Webhooks; `${NAME}` stands for the
+    /// environment variable `NAME`.
+    pub secret: Option<String>,
+}
+
+impl ApprovalNotice {
+    /// The first mistake in these settings, with its field; `None` without a mistake.
+    pub(super) fn problem(&self) -> Option<(String, &'static str)> {
+        match (&self.webhook, &self.secret) {
+            (Some(url), _) if !is_safe_address(url) => {
+                Some(("webhook".into(), "this should be an https address, or an http one of this machine"))
+            }
+            (Some(_), None) => Some(("secret".into(), "set `secret`, so that the receiver knows the sender")),
+            _ => None,
         }
     }
 }

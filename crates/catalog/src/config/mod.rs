@@ -6,7 +6,6 @@
 //! 4. [`clients`] reads the configuration of an MCP client in its place.
 
 mod address;
-mod approval;
 mod clients;
 mod editor_schema;
 mod env_file;
@@ -33,14 +32,13 @@ mod tool_filter;
 mod within;
 
 pub use address::{Network, is_safe_address, shown_address};
-pub use approval::{ApprovalNotice, ApprovalPlace};
 pub use clients::{
     CLIENTS, Client, ClientPlace, TIMEOUT_KEYS, client_format, format_of_table, read_client_text,
 };
 pub use editor_schema::schemas_for_editors;
 pub use env_file::{env_line, env_variables};
 pub use environment::{Environment, MissingVariable};
-pub use exec::{Exec, RequireDoc, TrustHints};
+pub use exec::{ApprovalNotice, ApprovalPlace, Exec, RequireDoc, TrustHints};
 pub use issuer::{IssuerGrant, ServeIssuer};
 pub use lint::{Ignore, Lint, LintLevel};
 pub use overlay::{Overlay, SetArgument};

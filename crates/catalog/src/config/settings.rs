@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::approval::ApprovalNotice;
-use super::exec::Exec;
+use super::exec::{ApprovalNotice, Exec};
 use super::lint::Lint;
 use super::overlay::Overlay;
 use super::pages::{Category, Render, ShortDescription};

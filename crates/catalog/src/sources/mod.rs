@@ -2,11 +2,12 @@
 //!
 //! 1. [`files`] lists the definition files of each source, in a fixed order.
 //! 2. Each is read and parsed, in parallel, within limits.
-//! 3. [`openapi`] reads OpenAPI documents; [`mod@collect`] finds tools in all other documents, in any container;
-//!    [`formats`] tells them from other objects, and reads each in its format.
+//! 3. [`mod@import`] makes tools of one document. [`openapi`] reads OpenAPI; [`mod@collect`] finds tools in all other documents, in
+//!    any container; [`shape`] tells them from other objects by the keys of [`formats`], and [`read_tool`] reads each.
 //! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files,
-//!    once each definition has been judged and repaired.
-//! 5. Schemas get back the exact bytes of the file. One that refers to other files is bundled ([`parts::bundle_all`]); an OpenAPI document is read together with its files ([`parts::combine`]).
+//!    once [`judge`] has repaired each definition.
+//! 5. Schemas get back the exact bytes of the file. One that refers to other files is bundled ([`parts::bundle_all`]); an OpenAPI
+//!    document is read together with its files ([`parts::combine`]).
 
 mod budget;
 pub mod collect;

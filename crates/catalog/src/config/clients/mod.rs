@@ -3,8 +3,8 @@
 //! 1. [`table`] has a row for each client, and [`mod@format`] one for each way to write servers.
 //! 2. [`file`] recognizes the file of a client, which may have any name.
 //! 3. [`entry`] reads a server, with [`placeholder`]s, in the folder of its [`project`].
-//! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the [`settings`] next to it, say of a
-//!    server elsewhere.
+//! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the settings next to it, say of a server
+//!    elsewhere.
 
 mod entry;
 mod file;
@@ -12,7 +12,6 @@ mod format;
 mod placeholder;
 mod project;
 mod rules;
-mod settings;
 mod table;
 mod tools;
 
@@ -25,9 +24,8 @@ use entry::{is_sse, server};
 use file::{ServerTable, open, starts_or_connects, without_values};
 pub use file::{client_format, read_client_text};
 pub use format::{TIMEOUT_KEYS, format_of_table};
-use project::Project;
+use project::{Project, settings_of};
 use rules::{Rules, is_excluded};
-use settings::settings_of;
 pub use table::{CLIENTS, Client, ClientPlace};
 use toolcrib_definition::finding::{Code, Document, Finding, Place, pointer_join};
 use tools::filter;

@@ -2,7 +2,7 @@
 
 use super::workspace::{FILE_NAME, Workspace};
 use crate::config::address::public_url_problem;
-use crate::config::approval::ApprovalNotice;
+use crate::config::exec::ApprovalNotice;
 use crate::config::lint::Lint;
 use crate::config::profile::EVERY_PROFILE;
 use crate::config::proxy::ServeProxy;

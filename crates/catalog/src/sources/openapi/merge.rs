@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{Bundle, Component};
 use super::lower::Direction;
+use super::paths::Found;
 use super::report::quote;
 use crate::sources::budget::weight;
 use crate::sources::unique_names::{Names, is_portable, portable};
@@ -67,8 +68,7 @@ pub(super) struct Merged {
 /// of the body.
 pub(super) fn merge(
     (arguments, is_open): (&[Argument], bool),
-    method: &str,
-    pointer: &str,
+    found: &Found<'_>,
     mut budget: usize,
     bundle: &mut Bundle<'_, '_>,
 ) -> Merged {
@@ -85,7 +85,8 @@ pub(super) fn merge(
             bundle.report.add(Code::ArgumentRenamed, &argument.pointer, message);
         }
         let Writing { style, explode } = argument.writing;
-        let is_usual = argument.location == usual_location(argument.location, method) && style.is_none();
+        let is_usual =
+            argument.location == usual_location(argument.location, &found.method) && style.is_none();
         if renamed || !is_usual {
             let location = argument.location;
             let name = renamed.then(|| argument.name.clone());
@@ -120,7 +121,7 @@ pub(super) fn merge(
     if left_open + unresolved > 0 {
         let parts = left_open + unresolved;
         let message = format!("the arguments are too large to bundle; {parts} parts of them accept anything");
-        bundle.report.add(Code::SchemaReferenceBroken, pointer, message);
+        bundle.report.add(Code::SchemaReferenceBroken, &found.pointer, message);
     }
     Merged { keys, parameters: parameters.into(), places }
 }

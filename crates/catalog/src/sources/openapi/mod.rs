@@ -2,8 +2,8 @@
 //!
 //! 1. [`paths`] lists the operations in the order of the document.
 //! 2. [`operation`] reads one operation; a mistake in it goes into the [`report::Report`] and affects nothing else.
-//! 3. [`parameter`] turns a request into arguments, merges them into one object, and records where each belongs in the
-//!    request; [`mod@flatten`] splits a plain body into separate arguments.
+//! 3. [`parameter`] and [`body`] turn a request into arguments; [`mod@flatten`] splits a plain body into separate ones.
+//!    [`mod@merge`] makes one object of them, and records where each belongs in the request.
 //! 4. [`lower`] rewrites a schema as JSON Schema 2020-12.
 //! 5. [`bundle`] lowers each place in the document only once, and collects the `$defs` of a tool.
 //!

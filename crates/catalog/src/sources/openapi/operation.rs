@@ -59,12 +59,11 @@ impl<'d> Importer<'_, 'd> {
         let Body { arguments: sent, content_type, examples, is_open } = body;
         arguments.extend(sent);
         self.limit(&mut arguments, found);
-        let merged =
-            merge((&arguments, is_open), &found.method, &found.pointer, self.budget, &mut self.bundle);
-
+        let merged = merge((&arguments, is_open), found, self.budget, &mut self.bundle);
         let summary = self.text(found.operation, "summary", &found.pointer);
         let description = self.text(found.operation, "description", &found.pointer);
         let mut tags = self.tags(found).into_iter();
+        let category = tags.next().and_then(|tag| CategoryPath::from_segments([tag.as_str()]));
         let (returns, result_schema) = self.result(found);
         let address = found.address(self.document.root);
         let lost_arguments = std::mem::take(&mut self.bundle.report.lost_arguments);
@@ -72,11 +71,7 @@ impl<'d> Importer<'_, 'd> {
             name,
             short_description: short(&summary, &description),
             description: if description.is_empty() { summary } else { description },
-            category: tags
-                .next()
-                .and_then(|tag| CategoryPath::from_segments([tag.as_str()]))
-                .into_iter()
-                .collect(),
+            category: category.into_iter().collect(),
             tags: tags.collect(),
             returns,
             result_schema,

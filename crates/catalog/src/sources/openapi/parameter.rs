@@ -128,11 +128,8 @@ impl<'d> Importer<'_, 'd> {
             Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
             None | Some(Value::Null) => None,
             Some(_) => {
-                self.bundle.report.invalid(
-                    pointer,
-                    "description",
-                    "`description` is not text; it was left out",
-                );
+                let message = "`description` is not text; it was left out";
+                self.bundle.report.invalid(pointer, "description", message);
                 None
             }
         };
@@ -207,8 +204,8 @@ impl<'d> Importer<'_, 'd> {
             return self.bundle.parameter(whole, pointer);
         }
         let content = value.get("content").and_then(Value::as_object).and_then(best_media);
-        if let Some((media, schema)) =
-            content.and_then(|(media, content)| Some((media, content.get("schema")?)))
+        if let Some((media, content)) = content
+            && let Some(schema) = content.get("schema")
         {
             let pointer = pointer_to(pointer, &["content", media, "schema"]);
             return self.bundle.schema(schema, &pointer, Direction::Input);
