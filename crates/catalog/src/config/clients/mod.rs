@@ -58,7 +58,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         return None;
     }
     if let Some(table) = table {
-        let reading = Reading {
+        let reader = ServerReader {
             document: &document.value,
             project: Project::of(root, &document.file, table.format),
             settings: settings_of(&document.file, root),
@@ -67,7 +67,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         // Other entries are a part of the client.
         let is_server = |entry: &Value| !table.format.has_builtins || starts_or_connects(entry);
         for (name, entry) in table.servers.iter().filter(|(_, entry)| is_server(entry)) {
-            match reading.source(name, entry) {
+            match reader.source(name, entry) {
                 Ok(Some(source)) => sources.push(source),
                 unused => {
                     let place = Place::new(&document.file, pointer_join(table.pointer, name));
@@ -80,14 +80,14 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
 }
 
 /// What the servers of a file are read with.
-struct Reading<'d> {
+struct ServerReader<'d> {
     document: &'d Value,
     table: ServerTable<'d>,
     project: Project,
     settings: Result<Vec<Value>, String>,
 }
 
-impl Reading<'_> {
+impl ServerReader<'_> {
     /// The source of a server, with the tools of it that the client uses; `None` if it is disabled.
     fn source(&self, name: &str, entry: &Value) -> Result<Option<Source>, String> {
         let Self { document, table, project, settings } = self;

@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::places::PartPlaces;
-use super::references::{Reason, References, Target, stem};
+use super::references::{PartTarget, Reason, References, stem};
 use crate::sources::budget::{TOOL_BUDGET, TOTAL_BUDGET, weight};
 use crate::sources::formats::RESULT_KEYS;
 use crate::sources::raw_tool::RawTool;
@@ -78,7 +78,7 @@ fn bundle(
     if !refers_outside(schema) {
         return None;
     }
-    let mut bundle = Bundle {
+    let mut bundle = PartBundle {
         references,
         keys: DefinitionKeys::default(),
         names: SchemaNames::of(schema, &["$id", "id"]),
@@ -107,19 +107,19 @@ fn bundle(
     Some((value, places))
 }
 
-struct Bundle<'b, 'p> {
+struct PartBundle<'b, 'p> {
     references: &'b mut References<'p>,
     keys: DefinitionKeys,
     /// The names within the author's schema.
     names: SchemaNames,
     /// Place of the author's schema.
     pointer: &'b str,
-    targets: IndexSet<Target>,
+    targets: IndexSet<PartTarget>,
     places: PartPlaces,
     budget: usize,
 }
 
-impl Bundle<'_, '_> {
+impl PartBundle<'_, '_> {
     /// The definitions that the schema needs, and those that they need in turn.
     fn definitions(&mut self) -> Map<String, Value> {
         let mut definitions = Map::new();
@@ -136,7 +136,7 @@ impl Bundle<'_, '_> {
         definitions
     }
 
-    fn key(&mut self, target: &Target) -> String {
+    fn key(&mut self, target: &PartTarget) -> String {
         let whole = pointer_to("", &[&target.file, stem(&target.file)]);
         self.keys.of(&format!("{whole}{}", target.pointer))
     }
@@ -178,7 +178,7 @@ impl Bundle<'_, '_> {
     }
 
     /// The key of a target in `$defs`.
-    fn take(&mut self, target: Target) -> Result<String, Reason> {
+    fn take(&mut self, target: PartTarget) -> Result<String, Reason> {
         if !self.targets.contains(&target) {
             let weight = self.references.value(&target).map(weight).unwrap_or_default();
             self.budget = self.budget.checked_sub(weight).ok_or_else(Reason::too_large)?;
@@ -201,7 +201,7 @@ fn open_root(schema: &mut Value, pointer: &str, places: &mut PartPlaces) {
     if !is_alone || target.contains_key("$ref") || target.contains_key("$defs") {
         return;
     }
-    places.add(pointer.to_string(), &Target { file: origin.file, pointer: origin.pointer });
+    places.add(pointer.to_string(), &PartTarget { file: origin.file, pointer: origin.pointer });
     let Some(Value::Object(mut definitions)) = schema.get_mut("$defs").map(Value::take) else { return };
     let mut needed = IndexSet::new();
     refs_in(&Value::Object(target.clone()), &mut needed);

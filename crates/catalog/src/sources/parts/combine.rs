@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::places::PartPlaces;
-use super::references::{References, Target, stem};
+use super::references::{PartTarget, References, stem};
 use crate::sources::refs::{refers_outside, visit_objects};
 use toolcrib_definition::finding::{pointer_join, pointer_to};
 
@@ -27,7 +27,7 @@ pub(in super::super) fn combine(
         let mut value = read.map(|read| read.value.clone()).unwrap_or_default();
         let pointer = place_of(&part);
         combining.references_in(&mut value, &part, &pointer, true);
-        combining.places.add(pointer, &Target { file: part.clone(), pointer: String::new() });
+        combining.places.add(pointer, &PartTarget { file: part.clone(), pointer: String::new() });
         parts.insert(part.clone(), serde_json::json!({ stem(&part): value }));
     }
     if let (false, Value::Object(root)) = (parts.is_empty(), document) {
@@ -79,7 +79,7 @@ impl Combining<'_, '_> {
                 return None;
             }
         };
-        let Target { file, pointer } = target;
+        let PartTarget { file, pointer } = target;
         let pointer = if file == self.file { pointer } else { format!("{}{pointer}", place_of(&file)) };
         if file != self.file {
             self.parts.insert(file);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::references::{Reason, Target};
+use super::references::{PartTarget, Reason};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, Place};
 
@@ -16,7 +16,7 @@ pub struct PartPlaces {
 }
 
 impl PartPlaces {
-    pub(super) fn add(&mut self, pointer: String, target: &Target) {
+    pub(super) fn add(&mut self, pointer: String, target: &PartTarget) {
         self.places.insert(pointer, Place::new(&target.file, target.pointer.clone()));
     }
 

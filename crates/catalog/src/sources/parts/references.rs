@@ -105,9 +105,9 @@ pub(in super::super) struct References<'p> {
     pub(in super::super) files: BTreeSet<String>,
 }
 
-/// Target of a `$ref`: a place in a file.
+/// The target of a `$ref`: a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Target {
+pub(super) struct PartTarget {
     pub(super) file: String,
     pub(super) pointer: String,
 }
@@ -119,11 +119,16 @@ impl<'p> References<'p> {
 
     /// The place outside or inside its own file that a `$ref` leads to. `None` for an address: it is never fetched, and
     /// reported elsewhere.
-    pub(super) fn target(&mut self, reference: &str, file: &str) -> Option<Result<Target, Reason>> {
+    pub(super) fn target(&mut self, reference: &str, file: &str) -> Option<Result<PartTarget, Reason>> {
         self.target_within(reference, file, MAX_CHAIN)
     }
 
-    fn target_within(&mut self, reference: &str, file: &str, hops: usize) -> Option<Result<Target, Reason>> {
+    fn target_within(
+        &mut self,
+        reference: &str,
+        file: &str,
+        hops: usize,
+    ) -> Option<Result<PartTarget, Reason>> {
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let target = match path {
             "" => Ok(file.to_string()),
@@ -141,12 +146,12 @@ impl<'p> References<'p> {
             };
             let pointer = pointer.ok_or_else(|| Reason::nowhere(&target))?;
             if document.value.pointer(&pointer).is_some() {
-                return Ok(Target { pointer, file: target });
+                return Ok(PartTarget { pointer, file: target });
             }
             // Its way may lead through another `$ref`, such as that of `components`.
             let through = hops.checked_sub(1).zip(through(&document.value, &pointer));
             let through = through.and_then(|(hops, (reference, rest))| {
-                let Target { file, pointer } = self.target_within(reference, &target, hops)?.ok()?;
+                let PartTarget { file, pointer } = self.target_within(reference, &target, hops)?.ok()?;
                 self.target_within(&format!("#{pointer}{rest}"), &file, hops)
             });
             through.unwrap_or_else(|| Err(Reason::nowhere(&target)))
@@ -159,7 +164,7 @@ impl<'p> References<'p> {
     }
 
     /// The value at a target.
-    pub(super) fn value(&self, target: &Target) -> Option<&Value> {
+    pub(super) fn value(&self, target: &PartTarget) -> Option<&Value> {
         self.part(&target.file)?.value.pointer(&target.pointer)
     }
 
