@@ -7,8 +7,8 @@ use toml_edit::{Array, DocumentMut, Item};
 
 use super::json_map::{JsonMap, Member};
 use crate::cli::findings::in_one_line;
-use toolcrib_catalog::config::{Workspace, client_format};
-use toolcrib_definition::finding::{Code, Document, Format, without_comments};
+use toolcrib_catalog::config::{TIMEOUT_KEYS, Workspace, client_format, format_of_table, read_client_text};
+use toolcrib_definition::finding::{Code, Document, Format, pointer_join, without_comments};
 
 /// The name under which the client knows toolcrib.
 pub(super) const OWN: &str = "toolcrib";
@@ -30,9 +30,6 @@ pub(super) struct OwnEntry {
     pub(super) timeouts: Vec<(&'static str, u64)>,
 }
 
-/// Keys of the times that a client waits for a server.
-const TIMEOUTS: [&str; 3] = ["timeout", "tool_timeout_sec", "startup_timeout_sec"];
-
 impl ClientText {
     pub(super) fn new(file: &Path, text: String, map: &str) -> Self {
         Self { text, map: map.to_string(), format: client_format(file) }
@@ -47,7 +44,7 @@ impl ClientText {
             let given = names.iter().filter_map(|name| servers.get(name)?.get(*key)?.as_u64());
             Some((*key, given.max()?))
         };
-        TIMEOUTS.iter().filter_map(longest).collect()
+        TIMEOUT_KEYS.iter().filter_map(longest).collect()
     }
 
     /// Another text of the same file.
@@ -62,8 +59,7 @@ impl ClientText {
             let servers = document.get(self.key())?.as_table_like()?;
             return Some(servers.iter().map(|(name, _)| name.to_string()).collect());
         }
-        let names = |members: Vec<Member>| members.into_iter().map(|member| member.name).collect();
-        Some(names(self.members()?))
+        Some(self.members()?.into_iter().map(|member| member.name).collect())
     }
 
     /// The text of a server's entry, for comparison and search.
@@ -83,6 +79,11 @@ impl ClientText {
         }
     }
 
+    /// Pointer to a server.
+    pub(super) fn pointer(&self, name: &str) -> String {
+        pointer_join(&self.map, name)
+    }
+
     /// The text with toolcrib in place of these servers.
     pub(super) fn with_own(&self, moved: &[String], own: &OwnEntry) -> Option<String> {
         let is_moved = |name: &str| name == OWN || moved.iter().any(|moved| moved == name);
@@ -98,22 +99,18 @@ impl ClientText {
         if self.format == Format::Toml {
             let mut document: DocumentMut = self.text.parse().ok()?;
             let servers = document.get_mut(self.key())?.as_table_like_mut()?;
-            let leaving: Vec<String> =
-                servers.iter().map(|(name, _)| name.to_string()).filter(|name| is_moved(name)).collect();
-            leaving.iter().for_each(|name| drop(servers.remove(name)));
+            moved.iter().for_each(|name| drop(servers.remove(name)));
+            servers.remove(OWN);
             servers.insert(OWN, own.as_toml());
             return Some(document.to_string());
         }
         let map = JsonMap::at(&self.text, &self.map)?;
-        let first = map.members.iter().position(|member| is_moved(&member.name))?;
-        let indent = map.indent(&self.text, &map.members[first]);
-        let first_member = &map.members[first];
-        let has_tools = self.text[first_member.begin..first_member.end].contains("\"tools\"");
-        let entry = own.as_json(&self.map, has_tools, indent);
-        let place = map.members[first].begin;
+        let first = map.members.iter().find(|member| is_moved(&member.name))?;
+        let has_tools = self.text[first.begin..first.end].contains("\"tools\"");
+        let entry = own.as_json(&self.map, has_tools, map.indent(&self.text, first));
         Some(map.edited(&self.text, |member| {
-            is_moved(&member.name)
-                .then(|| (member.begin == place).then(|| entry.clone()).into_iter().collect())
+            let new = || if member.begin == first.begin { vec![entry.clone()] } else { Vec::new() };
+            is_moved(&member.name).then(new)
         }))
     }
 
@@ -199,14 +196,12 @@ fn yaml_members(text: &str, key: &str) -> Option<Vec<Member>> {
 impl OwnEntry {
     /// The member of the JSON object at `map`, on lines that begin with `indent`. Copilot CLI needs `tools`.
     fn as_json(&self, map: &str, has_tools: bool, indent: &str) -> String {
+        let format = format_of_table(map);
         let mut entry = json!({});
-        match map {
-            "/context_servers" => entry["source"] = "custom".into(),
-            "/mcp" => entry["type"] = "local".into(),
-            map if map.ends_with("/servers") => entry["type"] = "stdio".into(),
-            _ => {}
+        if let Some((field, kind)) = format.and_then(|format| format.kind) {
+            entry[field] = kind.into();
         }
-        if map == "/mcp" {
+        if format.is_some_and(|format| format.lists_command) {
             let command = [&self.program].into_iter().chain(&self.arguments);
             entry["command"] = command.map(String::as_str).collect();
             entry["enabled"] = true.into();
@@ -256,8 +251,79 @@ pub(super) fn syntax_mistake(workspace: &Workspace) -> Option<String> {
 /// The same of a file that is not recognized as a client's.
 pub(super) fn mistake_in(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_string_lossy();
-    let format = client_format(file);
     let text = std::fs::read_to_string(file).ok()?;
-    let text = if format == Format::Json { without_comments(&text) } else { text };
-    Document::parse(&name, text.into_bytes(), format).err().map(|finding| in_one_line(&finding))
+    read_client_text(file, &name, &text).err().map(|unread| in_one_line(&unread.finding))
+}
+
+/// Pointer to the servers of a client's configuration.
+pub(super) fn map_of(workspace: &Workspace) -> Option<String> {
+    let of_sources = workspace.config.sources.iter().filter_map(|source| source.pointer.as_deref());
+    let places =
+        workspace.findings.iter().filter_map(|finding| Some(finding.place.as_ref()?.pointer.as_str()));
+    let pointer = of_sources.chain(places).next()?;
+    Some(pointer.rsplit_once('/')?.0.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::adopt::client::files;
+    use crate::cli::io::Io;
+    use toolcrib_catalog::config::{self, CLIENTS, Client};
+
+    /// A client's file with one server.
+    fn file_with_boats(client: &Client, table: &str, format: Format) -> String {
+        let program = if client.format.lists_command { json!(["x"]) } else { "x".into() };
+        let parents = table[1..].split('/').rev();
+        match format {
+            Format::Toml => format!("[{}.boats]\ncommand = \"x\"\n", &table[1..]),
+            Format::Yaml => format!("{}:\n  boats:\n    cmd: x\n", &table[1..]),
+            _ => parents
+                .fold(json!({"boats": {"command": program}}), |inner, key| json!({ key: inner }))
+                .to_string(),
+        }
+    }
+
+    #[test]
+    fn each_client_reads_the_entry_that_adopt_writes() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().as_os_str().to_os_string();
+        let variable = move |name: &str| (name == "HOME").then(|| path.clone());
+        let io = Io::new("toolcrib".into(), std::io::empty(), std::io::sink(), std::io::sink(), variable);
+        for client in &CLIENTS {
+            let files = files(&io, client);
+            assert!(!files.is_empty() && files.len() == client.files.len(), "{}", client.name);
+            for (file, table) in
+                files.iter().flat_map(|file| client.format.servers.iter().map(move |table| (file, table)))
+            {
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                let text = file_with_boats(client, table, client_format(file));
+                let sources = |text: &str| {
+                    std::fs::write(file, text).unwrap();
+                    let workspace = config::read(file);
+                    assert_eq!(map_of(&workspace).as_deref(), Some(*table), "{text}{:?}", workspace.findings);
+                    let sources = workspace.config.sources.into_iter();
+                    sources
+                        .map(|source| (source.server.unwrap(), source.mcp.unwrap().command))
+                        .collect::<Vec<_>>()
+                };
+                assert_eq!(sources(&text), [("boats".to_string(), vec!["x".to_string()])]);
+                let arguments = vec!["serve".to_string(), "--stdio".to_string()];
+                let own =
+                    OwnEntry { program: "/bin/toolcrib".into(), arguments, timeouts: vec![("timeout", 60)] };
+                let after =
+                    ClientText::new(file, text, table).with_own(&["boats".to_string()], &own).unwrap();
+                let command = ["/bin/toolcrib", "serve", "--stdio"].map(str::to_string).to_vec();
+                assert_eq!(sources(&after), [(OWN.to_string(), command)]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_docs_name_each_client() {
+        let docs = include_str!("../../../docs/servers.md");
+        for client in &CLIENTS {
+            assert!(docs.contains(&format!("`{}`", client.name)), "{}", client.name);
+        }
+    }
 }

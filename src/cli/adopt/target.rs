@@ -1,8 +1,13 @@
 //! A client's file, with the folder to which its servers move.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::record::Folder;
+use super::client::{client_of_file, files};
+use super::client_text::{map_of, syntax_mistake};
+use super::record::{Folder, hash};
+use crate::cli::error::{CommandError, failed};
+use crate::cli::io::Io;
+use toolcrib_catalog::config::{self, CLIENTS, Client};
 
 /// A client's file, with the folder to which its servers move.
 pub(super) struct Target {
@@ -19,4 +24,67 @@ pub(super) struct Target {
 /// The command that undoes an adoption.
 pub(super) fn undo_command(target: &Target) -> String {
     format!("toolcrib adopt {} --undo", target.called)
+}
+
+/// The file of a client or the file with this name; `own` is the folder of all adoptions. To undo one, its record counts.
+pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Result<Target, CommandError> {
+    let of_client = |client: &Client, file: PathBuf| Target {
+        called: client.name.to_string(),
+        title: client.title.to_string(),
+        is_of_project: false,
+        folder: Folder::new(own.join(client.name), &file),
+        file,
+    };
+    if let Some(client) = Client::named(name) {
+        let adopted = || Folder::new(own.join(client.name), Path::new("")).record();
+        let file = match if is_undo { adopted() } else { None } {
+            Some(record) => record.file,
+            None => file_of(io, client, own)?,
+        };
+        return Ok(of_client(client, file));
+    }
+    let Ok(file) = Path::new(name).canonicalize() else {
+        let clients: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let message = format!("there is no client or file {name}; clients are: {}", clients.join(", "));
+        return Err(CommandError::Usage(message));
+    };
+    if let Some(client) = client_of_file(io, &file) {
+        return Ok(of_client(client, file));
+    }
+    let folder_of = config::read(&file).root;
+    let is_hidden = folder_of.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let project = match folder_of.parent() {
+        Some(around) if is_hidden => around,
+        _ => &folder_of,
+    };
+    let name = project.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
+    let folder = own.join(format!("{name}-{}", &hash(&file.to_string_lossy())[..8]));
+    let title = file.to_string_lossy().into_owned();
+    let folder = Folder::new(folder, &file);
+    Ok(Target { called: title.clone(), title, is_of_project: true, folder, file })
+}
+
+/// The file of a client: the first one with servers, otherwise an adopted one, otherwise a broken one.
+fn file_of(io: &Io, client: &Client, own: &Path) -> Result<PathBuf, CommandError> {
+    let files = files(io, client);
+    let there: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+    let has_servers = |file: &&PathBuf| map_of(&config::read(file)).is_some();
+    let is_adopted = |file: &&PathBuf| {
+        let record = Folder::new(own.join(client.name), file).record();
+        record.is_some_and(|record| record.file == **file)
+    };
+    let adopted = || files.iter().find(is_adopted).or_else(|| there.iter().find(is_adopted));
+    // A broken file is not skipped, so that its mistake is reported.
+    let is_broken = |file: &&PathBuf| syntax_mistake(&config::read(file)).is_some();
+    let broken = || there.iter().find(is_broken);
+    let found = there.iter().find(has_servers).or_else(adopted).or_else(broken);
+    found.cloned().ok_or_else(|| {
+        let looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        failed(format!(
+            "no servers of {} were found in {}; name the file: toolcrib adopt FILE",
+            client.title,
+            looked.join(", ")
+        ))
+    })
 }

@@ -8,11 +8,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::RawTool;
-use super::formats::{
-    SETS, Shape, Surroundings, has_schema, is_list_key, is_meant_as_tool, is_provider_tool, made_call,
-    schema_keys,
-};
+use super::formats::{SETS, is_list_key, schema_keys};
+use super::raw_tool::RawTool;
+use super::read_tool::made_call;
+use super::shape::{Shape, Surroundings, has_schema, is_meant_as_tool, is_provider_tool};
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 use toolcrib_definition::{CategoryPath, Definition, Schema, quoted};
 
@@ -134,9 +133,8 @@ impl<'a> Walk<'a> {
     /// Puts the tools that a set names into the category of its name.
     fn categories_of_sets(&mut self) {
         for set in &self.sets {
-            let named =
-                set.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-            let named: Vec<&str> = named.collect();
+            let named = set.get("tools").and_then(Value::as_array).into_iter().flatten();
+            let named: Vec<&str> = named.filter_map(Value::as_str).collect();
             let category = set.get("name").and_then(Value::as_str).and_then(CategoryPath::parse);
             for RawTool { definition, .. } in &mut self.tools {
                 let is_named = |name: &String| named.contains(&name.as_str());
@@ -186,11 +184,12 @@ impl<'a> Walk<'a> {
                 Value::Array(_) if !is_skipped => self.value(value, &child, &inner, depth + 1),
                 _ => {}
             }
-            for tool in self.tools.iter_mut().skip(first).filter(|_| key == EXTENSION) {
-                if tool.parameters.is_none() && tool.definition.parameters.is_none() {
-                    let nothing = serde_json::json!({"type": "object", "properties": {}});
-                    tool.definition.parameters = Some(Schema::shared_value(nothing.into()));
-                }
+            let added = if key == EXTENSION { &mut self.tools[first..] } else { &mut [] };
+            let lacks_schema =
+                |tool: &&mut RawTool| tool.parameters.is_none() && tool.definition.parameters.is_none();
+            for tool in added.iter_mut().filter(lacks_schema) {
+                let nothing = serde_json::json!({"type": "object", "properties": {}});
+                tool.definition.parameters = Some(Schema::shared_value(nothing.into()));
             }
         }
     }
@@ -218,16 +217,15 @@ impl<'a> Walk<'a> {
             is_below && line(&self.tools[*index].place.pointer) != line(pointer)
         };
         let may_repeat = context.server.is_some() || self.document.is_array();
-        if may_repeat
-            && same
-                .iter()
-                .filter(|index| is_same(index))
-                .any(|index| context.server.is_some() || is_of_another_line(index))
-        {
+        let is_copy =
+            |index: &usize| is_same(index) && (context.server.is_some() || is_of_another_line(index));
+        if may_repeat && same.iter().any(is_copy) {
             return;
         }
         same.push(self.tools.len());
-        if let Some(category) = context.category.as_deref().filter(|_| definition.category.is_empty()) {
+        if let Some(category) = context.category.as_deref()
+            && definition.category.is_empty()
+        {
             let segments = std::iter::once(category).chain(context.server.as_deref());
             definition.category.extend(CategoryPath::from_segments(segments));
         }
@@ -265,9 +263,10 @@ impl<'a> Walk<'a> {
         }
         let Some(name) = object.get("name").and_then(Value::as_str) else {
             let is_described = object.contains_key("name") || object.contains_key("description");
-            return if is_described {
-                self.nameless(object, pointer)
-            };
+            if is_described {
+                self.nameless(object, pointer);
+            }
+            return;
         };
         let message = format!("`{}` was left out: the schema of its arguments was not found", quoted(name));
         let written = object.keys().map(String::as_str).filter(|key| !matches!(*key, "name" | "description"));

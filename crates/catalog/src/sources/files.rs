@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use walkdir::WalkDir;
@@ -37,18 +38,7 @@ pub(super) struct File<'a> {
 
 /// Lists the files of all sources; without any source, those below the workspace.
 pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
-    static WHOLE: Source = Source {
-        path: String::new(),
-        mcp: None,
-        server: None,
-        category: None,
-        prefix: None,
-        base_url_from: None,
-        pointer: None,
-        tools: Vec::new(),
-        filter: None,
-        trust: Trust::Read,
-    };
+    static WHOLE: LazyLock<Source> = LazyLock::new(Source::default);
     let sources = &workspace.config.sources;
     let sources: Vec<(usize, &Source)> =
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };
@@ -289,14 +279,11 @@ fn fixed_part(glob: &str) -> &str {
 fn relative_name(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path);
     if relative.is_absolute() {
-        return with_slashes(readable(relative));
+        let path = readable(relative);
+        return if cfg!(windows) { path.replace('\\', "/") } else { path };
     }
     let parts = relative.components().filter(|part| *part != Component::CurDir);
     parts.map(|part| readable(part.as_ref())).collect::<Vec<_>>().join("/")
-}
-
-fn with_slashes(path: String) -> String {
-    if cfg!(windows) { path.replace('\\', "/") } else { path }
 }
 
 /// The text of a path. Invalid UTF-8 is escaped, so that two files never get one name.

@@ -2,73 +2,45 @@
 //!
 //! 1. [`files`] lists the definition files of each source, in a fixed order.
 //! 2. Each is read and parsed, in parallel, within limits.
-//! 3. [`openapi`] reads OpenAPI documents; [`mod@collect`] finds tools in all other documents, in any container;
-//!    [`formats`] tells them from other objects, and reads each in its format.
+//! 3. [`mod@import`] makes tools of one document. [`openapi`] reads OpenAPI; [`mod@collect`] finds tools in all other documents, in
+//!    any container; [`shape`] tells them from other objects by the keys of [`formats`], and [`read_tool`] reads each.
 //! 4. `address` fetches registries. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files,
-//!    once each definition has been judged and repaired.
-//! 5. Schemas get back the exact bytes of the file. One that refers to other files is bundled ([`parts::bundle_all`]); an OpenAPI document is read together with its files ([`parts::combine`]).
+//!    once [`judge`] has repaired each definition.
+//! 5. Schemas get back the exact bytes of the file. One that refers to other files is bundled ([`parts::bundle_all`]); an OpenAPI
+//!    document is read together with its files ([`parts::combine`]).
 
+mod budget;
 pub mod collect;
 mod files;
 mod formats;
+mod import;
+mod judge;
 pub mod listings;
 pub mod openapi;
 mod parts;
-
-pub use collect::collect;
-pub use files::{entries, roots};
-pub use formats::read_native;
-pub use listings::{Awaited, LIVE, Listing, Listings, live_servers};
-pub use parts::PartPlaces;
-use std::path::Path;
+mod pattern;
+mod raw_tool;
+mod read_tool;
+mod refs;
+mod shape;
+mod unique_names;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::path::Path;
 
-use indexmap::IndexMap;
 use rayon::prelude::*;
 
-use crate::config::{BaseUrlFrom, Category, Server, Source, Trust, Workspace, shown_address};
-use crate::sample::Sample;
+use crate::config::{Category, Source, Workspace, shown_address};
+pub use collect::collect;
+pub use files::{entries, roots};
+pub use import::registry_version;
+use import::{ImportedFile, import};
+pub use listings::{Awaited, LIVE, Listing, Listings, live_servers};
+pub use parts::PartPlaces;
 use parts::{Parts, References};
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Severity, Unread, open};
-use toolcrib_definition::{Backend, CategoryPath, Definition, Schema, quoted};
-
-/// One tool as its source gives it.
-#[derive(Clone, Debug, Default)]
-pub struct RawTool {
-    /// The definition, in native fields.
-    pub definition: Definition,
-    /// The server it belongs to.
-    pub server: Option<String>,
-    /// Place of the tool.
-    pub place: Place,
-    /// Place of its name and description below that; a JSON Pointer from the root.
-    pub body: String,
-    /// Place of its parameters, where the source holds them unchanged.
-    pub parameters: Option<String>,
-    /// Places in other files, where its schemas are bundled from several.
-    pub part_places: Option<Arc<PartPlaces>>,
-    /// Whether some of its arguments could not be read, so that it cannot be called.
-    pub lost_arguments: bool,
-    /// The call that a registry has: it was made from more than the registry says.
-    pub call: Option<Sample>,
-    /// Settings of its source.
-    pub origin: Arc<Origin>,
-}
-
-/// Settings of the source of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Trust in its definitions.
-    pub trust: Trust,
-    /// The `path` of the source, or of the file where no source is configured; `None` for a live server.
-    pub path: Option<String>,
-    /// The `server` of the source.
-    pub server: Option<String>,
-    /// Whether the names of its tools begin with the server.
-    pub prefix: bool,
-}
+pub use raw_tool::{Origin, RawTool};
+pub use read_tool::read_native;
+use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Unread, open};
 
 /// All loaded tools, files and findings.
 #[derive(Debug, Default)]
@@ -94,7 +66,7 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let parts = Parts::new(&workspace.root);
-    let read = |file: &files::File<'_>| -> Result<Imported, Box<Unread>> {
+    let read = |file: &files::File<'_>| -> Result<ImportedFile, Box<Unread>> {
         let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
         let origin = Origin {
             trust: file.trust,
@@ -106,7 +78,7 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
         let document = translated(open(&file.path, &file.shown)?, &file.path, workspace);
         Ok(import(document, file.source, origin, file.named, references, &workspace.config.servers))
     };
-    let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> =
+    let mut parsed: Vec<(usize, Result<ImportedFile, Box<Unread>>)> =
         files.par_iter().map(|file| (file.index, read(file))).collect();
     // A server or an address has no say over files.
     let alone = |document: Result<Document, Finding>, source: &Source, origin: Origin| match document {
@@ -138,6 +110,21 @@ pub fn load(workspace: &Workspace, listings: &Listings) -> Loaded {
     loaded
 }
 
+/// The manifest of a VS Code extension with its texts, which are in a file beside it, in place of `%key%`.
+fn translated(document: Document, path: &Path, workspace: &Workspace) -> Document {
+    if document.value.pointer(&format!("/contributes/{}", collect::EXTENSION)).is_none() {
+        return document;
+    }
+    let beside = Some(path.with_file_name("package.nls.json")).filter(|file| workspace.may_read(file));
+    let beside = beside.and_then(|file| open(&file, "package.nls.json").ok());
+    let mut text = document.text.to_string();
+    for (key, value) in beside.iter().filter_map(|beside| beside.value.as_object()).flatten() {
+        let value = value.get("message").unwrap_or(value);
+        text = text.replace(&serde_json::Value::from(format!("%{key}%")).to_string(), &value.to_string());
+    }
+    Document::read(&document.file, text.into_bytes(), document.format).unwrap_or(document)
+}
+
 /// The registry of the source with this number.
 fn fetched(workspace: &Workspace, index: usize, address: &str) -> Result<Document, Finding> {
     let shown = shown_address(address);
@@ -161,14 +148,9 @@ fn fetched(workspace: &Workspace, index: usize, address: &str) -> Result<Documen
 /// The next step where an address gives no registry.
 pub const ADDRESS_HELP: &str = "an address has a registry.json, which `toolcrib render` writes; download other definitions, and name the file";
 
-/// The version of a document that is a `registry.json`.
-pub fn registry_version(document: &serde_json::Value) -> Option<&str> {
-    document.get("registry_version")?.as_str()
-}
-
 impl Loaded {
     /// Adds the files in their order. A file that others refer to, and that has no tools to call, is a part of theirs alone.
-    fn add(&mut self, parsed: Vec<(usize, Result<Imported, Box<Unread>>)>) {
+    fn add(&mut self, parsed: Vec<(usize, Result<ImportedFile, Box<Unread>>)>) {
         let imported = || parsed.iter().filter_map(|(_, result)| result.as_ref().ok());
         self.parts = imported().flat_map(|file| file.parts.iter().cloned()).collect();
         let mut texts = Vec::new();
@@ -197,171 +179,4 @@ impl Loaded {
         texts.retain(|text: &Document| shown.insert(text.file.clone()));
         self.documents.extend(texts);
     }
-}
-
-struct Imported {
-    document: Document,
-    /// Whether it has no tools that could be called.
-    is_bare: bool,
-    registry: Option<String>,
-    tools: Vec<RawTool>,
-    categories: Vec<Category>,
-    /// The servers with the addresses that the document names.
-    bases: Vec<(String, String)>,
-    findings: Vec<Finding>,
-    /// The files that its definitions refer to.
-    parts: BTreeSet<String>,
-    /// Their texts.
-    texts: Vec<Document>,
-}
-
-/// The manifest of a VS Code extension with its texts, which are in a file beside it, in place of `%key%`.
-fn translated(document: Document, path: &Path, workspace: &Workspace) -> Document {
-    if document.value.pointer(&format!("/contributes/{}", collect::EXTENSION)).is_none() {
-        return document;
-    }
-    let beside = Some(path.with_file_name("package.nls.json")).filter(|file| workspace.may_read(file));
-    let beside = beside.and_then(|file| open(&file, "package.nls.json").ok());
-    let mut text = document.text.to_string();
-    for (key, value) in beside.iter().filter_map(|beside| beside.value.as_object()).flatten() {
-        let value = value.get("message").unwrap_or(value);
-        text = text.replace(&serde_json::Value::from(format!("%{key}%")).to_string(), &value.to_string());
-    }
-    Document::read(&document.file, text.into_bytes(), document.format).unwrap_or(document)
-}
-
-fn import(
-    mut document: Document,
-    source: &Source,
-    origin: Origin,
-    named: bool,
-    mut references: Option<References<'_>>,
-    servers: &IndexMap<String, Server>,
-) -> Imported {
-    let mut categories = Vec::new();
-    let mut bases = Vec::new();
-    let is_openapi = openapi::recognise(&document.value);
-    let registry = registry_version(&document.value).map(str::to_string);
-    let (mut tools, mut findings) = if is_openapi {
-        let places = match &mut references {
-            Some(references) => parts::combine(&mut document.value, &document.file, references),
-            None => Default::default(),
-        };
-        let mut imported = openapi::import(&document.file, &document.value);
-        imported.findings.iter_mut().for_each(|finding| places.explain(finding));
-        let server = source.server.clone().or(imported.server);
-        if source.base_url_from == Some(BaseUrlFrom::Document) {
-            let usual = server.clone().zip(imported.base.clone());
-            bases.extend(
-                usual.into_iter().chain(imported.addresses.into_iter().map(|url| (url.clone(), url))),
-            );
-        }
-        categories = imported.categories;
-        // One address for all, such as that of a proxy, is the word of the operator.
-        let mut addresses = servers.values().filter_map(|server| server.url.as_deref());
-        let only = addresses.next().filter(|_| addresses.next().is_none());
-        let configured = server.as_ref().and_then(|name| servers.get(name)?.url.as_deref()).or(only);
-        let is_for_all = configured.zip(imported.base.as_deref()).is_some_and(|(url, base)| {
-            let url = url.split('?').next().unwrap_or_default();
-            openapi::is_address(url) && openapi::origin(url) != openapi::origin(base)
-        });
-        let is_called = configured.is_some() || source.base_url_from.is_some();
-        let has_credential = |server: &Server| !server.headers.is_empty() || server.auth.is_some();
-        let lacks_key = |name: &&String| !configured.is_some_and(|url| url.contains(&format!("{name}=")));
-        if is_called && !servers.values().any(has_credential) {
-            for name in imported.query_keys.iter().filter(lacks_key) {
-                let base = configured.or(imported.base.as_deref()).unwrap_or("https://HOST");
-                let table = format!("[server.{:?}]", server.as_deref().unwrap_or("api"));
-                let message = format!("calls go without the API key `{name}`, which belongs into the query");
-                let finding = Finding::new(Code::FieldInvalid, message).at(Place::new(&document.file, ""));
-                let help =
-                    format!("in toolcrib.toml, write under {table}: url = \"{base}?{name}=${{API_KEY}}\"");
-                imported.findings.push(Finding { severity: Severity::Warning, ..finding.help(help) });
-            }
-        }
-        let tool = |mut operation: openapi::Operation| {
-            if let Some(Backend::Http(backend)) = &mut operation.definition.backend
-                && is_for_all
-                && backend.server.as_ref().is_some_and(|own| !servers.contains_key(own))
-            {
-                backend.server = None;
-                operation.definition.notes.clear();
-            }
-            let place = Place::new(&document.file, operation.pointer);
-            let place = places.place(&place.pointer).unwrap_or(place);
-            RawTool {
-                definition: operation.definition,
-                server: server.clone(),
-                body: place.pointer.clone(),
-                lost_arguments: operation.lost_arguments,
-                place,
-                ..RawTool::default()
-            }
-        };
-        (imported.operations.into_iter().map(tool).collect(), imported.findings)
-    } else {
-        collect::collect(&document.file, &document.value)
-    };
-    if tools.is_empty() && findings.is_empty() && !collect::is_empty_list(&document.value) {
-        findings.push(unknown_format(&document, named));
-    }
-    take_parameters(&mut document, &mut tools);
-    keep_bytes(&document, &mut tools);
-    findings.append(&mut document.repairs);
-    if let Some(references) = references.as_mut().filter(|_| !is_openapi) {
-        parts::bundle_all(&document, &mut tools, references, &mut findings);
-    }
-    let category = source.category.as_deref().and_then(CategoryPath::parse);
-    let origin = Arc::new(origin);
-    for tool in &mut tools {
-        tool.origin = Arc::clone(&origin);
-        tool.server = tool.server.take().or_else(|| source.server.clone());
-        if let Some(category) = category.as_ref().filter(|_| tool.definition.category.is_empty()) {
-            tool.definition.category.push(category.clone());
-        }
-    }
-    let has_schema = |tool: &RawTool| tool.parameters.is_some() || !tool.place.pointer.is_empty();
-    let is_bare = !is_openapi && !tools.iter().any(has_schema);
-    let texts = references.iter().flat_map(References::texts).collect();
-    let parts = references.map(|references| references.files).unwrap_or_default();
-    // Findings need only the text; the values, which take several times its size, are freed.
-    let value = document.value.take();
-    rayon::spawn(move || drop(value));
-    Imported { document, is_bare, registry, tools, categories, bases, findings, parts, texts }
-}
-
-fn unknown_format(document: &Document, named: bool) -> Finding {
-    let near = formats::nearest_format(&document.value).map(|(format, keys)| {
-        let keys = keys.iter().map(|key| format!("`{}`", quoted(key))).collect::<Vec<_>>().join(", ");
-        format!("the nearest format is {format}, by {keys}; ")
-    });
-    let known = "known are native definitions, MCP tools/list, OpenAI, Anthropic, Gemini, Ollama, LangChain and Bedrock tools, \
-         maps of servers, OpenAPI 3 and Swagger 2";
-    let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file))
-        .help(near.unwrap_or_default() + known);
-    if !named {
-        finding.severity = Severity::Info;
-    }
-    finding.at(Place::new(&document.file, ""))
-}
-
-/// Moves the schemas that are in the document alone to their tools: copies would take as long as reading them.
-fn take_parameters(document: &mut Document, tools: &mut [RawTool]) {
-    for tool in tools.iter_mut().filter(|tool| tool.definition.parameters.is_none()) {
-        let written = tool.parameters.as_ref().and_then(|pointer| document.value.pointer_mut(pointer));
-        tool.definition.parameters = written.map(|value| Schema::shared_value(Arc::new(value.take())));
-    }
-}
-
-/// Restores the author's bytes of the schema, which parsing has lost.
-fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
-    let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
-    // A schema with a key twice is not passed on as it is.
-    let slices = if document.repairs.is_empty() { document.slices(&pointers) } else { Vec::new() };
-    let written: Vec<&mut RawTool> = tools.iter_mut().filter(|tool| tool.parameters.is_some()).collect();
-    written.into_par_iter().zip(slices).for_each(|(tool, slice)| {
-        if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {
-            tool.definition.parameters = Some(Schema::verbatim(text, schema.shared()));
-        }
-    });
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use std::path::PathBuf;
+
 use super::*;
 use crate::config::schemas_for_editors;
 

@@ -6,10 +6,11 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::bundle::Tags;
-use super::document::{Dialect, Document, Loss, Report, Target, quote};
-use super::paths::DefinitionKeys;
-use toolcrib_definition::finding::{Code, plain_flag, pointer_push};
+use super::discriminator::Tags;
+use super::document::{Dialect, Document, Target};
+use super::report::{Loss, Report, quote};
+use crate::sources::unique_names::DefinitionKeys;
+use toolcrib_definition::finding::{Code, plain_flag, pointer_join, pointer_push};
 use toolcrib_definition::schema::walk::{self, KeywordKind, meant};
 
 /// Deepest schema that is read; deeper ones accept any value.
@@ -51,10 +52,8 @@ impl Lowering<'_, '_> {
 
     /// Rewrites a Swagger 2.0 parameter, which is a schema with more keywords.
     pub(super) fn parameter(&mut self, parameter: &Value) -> Value {
-        match parameter {
-            Value::Object(map) => self.object(map, parameter, &PARAMETER_WORDS),
-            _ => json!({}),
-        }
+        let Some(map) = parameter.as_object() else { return json!({}) };
+        self.object(map, parameter, &PARAMETER_WORDS)
     }
 
     /// `family` is the outermost schema of the `allOf`s around this one, whose names belong together.
@@ -163,11 +162,7 @@ impl Lowering<'_, '_> {
             }
             (KeywordKind::Schema, _) => self.inside(&[word], |this| this.schema(value)),
             (KeywordKind::List, Value::Array(schemas)) => {
-                let family = (word == "allOf").then_some(family);
-                let each = schemas.iter().enumerate().map(|(index, schema)| {
-                    self.inside(&[word, &index.to_string()], |this| this.schema_within(schema, family))
-                });
-                each.collect()
+                self.list(word, schemas, (word == "allOf").then_some(family))
             }
             (KeywordKind::Named, Value::Object(schemas)) => self.members(word, schemas, out),
             (KeywordKind::Names, Value::Array(_)) => {
@@ -196,6 +191,13 @@ impl Lowering<'_, '_> {
         out.insert(word.to_string(), lowered);
     }
 
+    fn list(&mut self, word: &str, schemas: &[Value], family: Option<&Value>) -> Value {
+        let each = schemas.iter().enumerate().map(|(index, schema)| {
+            self.inside(&[word, &index.to_string()], |this| this.schema_within(schema, family))
+        });
+        each.collect()
+    }
+
     /// The schemas of `properties` and the like, without properties of the other direction.
     fn members(&mut self, word: &str, schemas: &Map<String, Value>, out: &mut Map<String, Value>) -> Value {
         let mut members = Map::new();
@@ -222,10 +224,7 @@ impl Lowering<'_, '_> {
     fn misfit(&mut self, word: &str, value: &Value, out: &mut Map<String, Value>) {
         match (word, value) {
             ("items", Value::Array(schemas)) => {
-                let each = schemas.iter().enumerate().map(|(index, schema)| {
-                    self.inside(&[word, &index.to_string()], |this| this.schema(schema))
-                });
-                let lowered: Value = each.collect();
+                let lowered = self.list(word, schemas, None);
                 out.insert("prefixItems".to_string(), lowered);
             }
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
@@ -233,12 +232,9 @@ impl Lowering<'_, '_> {
             }
             ("required", value) if plain_flag(value) == Some(false) => {}
             ("required", value) if plain_flag(value) == Some(true) => {
-                let place = format!("{}/required", self.pointer);
-                self.report.add(
-                    Code::SchemaRepaired,
-                    &place,
-                    "`required: true` belongs into the list of the object",
-                );
+                let place = pointer_join(&self.pointer, "required");
+                let message = "`required: true` belongs into the list of the object";
+                self.report.add(Code::SchemaRepaired, &place, message);
             }
             _ => {
                 let message = format!("`{}` has the wrong kind of value; it was left out", quote(word));
@@ -263,20 +259,16 @@ impl Lowering<'_, '_> {
         let mut at = 0;
         while let Some(&schema) = queue.get(at) {
             at += 1;
-            if schema
-                .get("properties")
-                .and_then(|all| all.get(name))
-                .is_some_and(|found| self.is_hidden(found))
-            {
+            let property = schema.get("properties").and_then(|all| all.get(name));
+            if property.is_some_and(|property| self.is_hidden(property)) {
                 return true;
             }
-            let target =
-                schema.get("$ref").and_then(Value::as_str).map(|reference| self.document.resolve(reference));
-            if let Some(Target::Local(target, _)) = target {
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            if let Some(Target::Local(target, _)) = reference.map(|to| self.document.resolve(to)) {
                 queue.push(target);
             }
-            queue
-                .extend(schema.get("allOf").and_then(Value::as_array).into_iter().flatten().take(MAX_FAMILY));
+            let members = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+            queue.extend(members.take(MAX_FAMILY));
             queue.truncate(MAX_FAMILY);
         }
         false

@@ -1,21 +1,30 @@
 //! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
 //!
 //! 1. [`paths`] lists the operations in the order of the document.
-//! 2. [`operation`] reads one operation; a mistake in it goes into the [`document::Report`] and affects nothing else.
-//! 3. [`parameter`] turns a request into arguments, merges them into one object, and records where each belongs in the
-//!    request; [`bundle::flatten`] splits a plain body into separate arguments.
+//! 2. [`operation`] reads one operation; a mistake in it goes into the [`report::Report`] and affects nothing else.
+//! 3. [`parameter`] and [`body`] turn a request into arguments; [`mod@flatten`] splits a plain body into separate ones.
+//!    [`mod@merge`] makes one object of them, and records where each belongs in the request.
 //! 4. [`lower`] rewrites a schema as JSON Schema 2020-12.
 //! 5. [`bundle`] lowers each place in the document only once, and collects the `$defs` of a tool.
 //!
 //! Nothing is fetched. Each tool has a memory budget, because in some documents every operation reaches every schema,
 //! and the import must stay within [`TOTAL_BUDGET`]. Parts over the budget accept any value, and are reported.
 
+mod address;
+mod body;
 mod bundle;
+mod categories;
+mod discriminator;
 mod document;
+mod flatten;
+mod importer;
 mod lower;
+mod media;
+mod merge;
 mod operation;
 mod parameter;
 mod paths;
+mod report;
 #[cfg(test)]
 mod tests;
 
@@ -24,33 +33,21 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexSet;
 use serde_json::Value;
 
-pub(super) use self::bundle::{refs_in, weight};
-pub(super) use self::paths::{DefinitionKeys, is_address, origin};
-
-use self::bundle::Bundle;
-use self::document::{Document, Report, Target};
-use self::paths::Names;
+use super::budget::{TOOL_BUDGET, TOTAL_BUDGET, weight};
+use super::unique_names::Names;
 use crate::config::Category;
+pub(super) use address::{is_address, origin};
+use bundle::Bundle;
+use categories::assign_categories;
+use document::{Document, Target, version};
+use importer::Importer;
+pub use importer::Operation;
+use report::Report;
 use toolcrib_definition::finding::Finding;
 use toolcrib_definition::{Definition, clean_line};
 
-/// Estimated memory that the tools of one document may take, in bytes.
-pub(super) const TOTAL_BUDGET: usize = 256 << 20;
-/// The same limit for one tool: about 1 MB of JSON.
-pub(super) const TOOL_BUDGET: usize = 4 << 20;
 /// How many times its fair share of the common half of the memory a tool may take. Most tools take nothing from it.
 const SHARES: usize = 4;
-
-/// One operation of a document.
-#[derive(Clone, Debug)]
-pub struct Operation {
-    /// The operation as a tool.
-    pub definition: Definition,
-    /// JSON Pointer to the operation in the document, such as `/paths/~1files~1{id}/get`.
-    pub pointer: String,
-    /// Whether some of its arguments could not be read.
-    pub lost_arguments: bool,
-}
 
 /// A document, imported.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +70,7 @@ pub struct Imported {
 
 /// Whether a value is an OpenAPI or Swagger document.
 pub fn recognise(document: &Value) -> bool {
-    document::version(document).is_some() && document.get("paths").is_some()
+    version(document).is_some() && document.get("paths").is_some()
 }
 
 /// Imports a document; `file` is its name in findings.
@@ -90,8 +87,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
     let mut importer = Importer {
         document: &document,
-        bundle: Bundle::new(&document),
-        report,
+        bundle: Bundle::new(&document, report),
         plain: HashMap::new(),
         title: title.clone().filter(|title| !title.is_empty()),
         names: Names::default(),
@@ -111,7 +107,7 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         common = common.saturating_sub(weight_of(&operation.definition).saturating_sub(own));
         operations.push(operation);
     }
-    let categories = operation::assign_categories(&mut operations, document.root);
+    let categories = assign_categories(&mut operations, document.root);
     let in_query = importer.secrets.iter().filter(|(place, _)| place == "query");
     let mut query_keys: Vec<String> = in_query.map(|(_, name)| name.clone()).collect();
     query_keys.sort_unstable();
@@ -122,35 +118,17 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         addresses: found
             .iter()
             .filter_map(|found| found.address(document.root))
-            .filter(|address| paths::is_address(address))
+            .filter(|address| is_address(address))
             .collect(),
-        base: paths::base(document.root),
+        base: address::base(document.root),
         operations,
-        findings: importer.report.findings,
+        findings: importer.bundle.report.findings,
     }
 }
 
 fn weight_of(definition: &Definition) -> usize {
     let schemas = definition.parameters.iter().chain(&definition.result_schema);
     definition.description.len() + schemas.map(|schema| weight(schema.value())).sum::<usize>()
-}
-
-/// The state of one import.
-struct Importer<'a, 'd> {
-    document: &'a Document<'d>,
-    bundle: Bundle<'a, 'd>,
-    report: Report,
-    /// The title of the API.
-    title: Option<String>,
-    plain: bundle::Memo,
-    /// All names, including the names of later operations.
-    names: Names,
-    /// The operationIds that are taken.
-    ids: HashSet<String>,
-    /// Places and names of API keys, which are configuration and never arguments.
-    secrets: HashSet<(String, String)>,
-    /// Memory that is left for the current tool.
-    budget: usize,
 }
 
 fn secrets(document: &Document<'_>) -> HashSet<(String, String)> {

@@ -1,21 +1,22 @@
 //! One operation as a tool definition.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::bundle::weight;
-use super::document::{Dialect, Loss, quote};
+use super::body::Body;
+use super::document::Dialect;
+use super::importer::{Importer, Operation};
 use super::lower::{Direction, is_true};
-use super::parameter::{Argument, Body, Merged, Parameter, json_media, merge};
+use super::media::json_media;
+use super::merge::{Argument, Merged, merge};
+use super::parameter::Parameter;
 use super::paths::Found;
-use super::{Importer, Operation, paths};
-use crate::config::Category;
+use super::report::{Loss, quote};
 use crate::plain_text::sentence_end;
-use crate::title::bare;
+use crate::sources::budget::weight;
 use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
-use toolcrib_definition::grammar::singular;
 use toolcrib_definition::{
     Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line, clipped,
     words,
@@ -23,13 +24,18 @@ use toolcrib_definition::{
 
 /// Longest summary that is used as a short description, in characters.
 const MAX_SHORT: usize = 120;
+
 /// Longest result schema that is kept, as JSON: a longer one is not worth its room.
 const MAX_RESULT: usize = 64 * 1024;
+
 /// Largest factor between a schema's JSON and its memory.
 const OVERHEAD: usize = 8;
+
 /// Most error responses of one operation, and most characters of a meaning.
 const MAX_ERRORS: usize = 12;
+
 const MAX_MEANING: usize = 120;
+
 /// Most tags of one operation.
 const MAX_TAGS: usize = 32;
 
@@ -37,15 +43,15 @@ impl<'d> Importer<'_, 'd> {
     /// Reads an operation. Mistakes in it are reported, and the rest is kept.
     pub(super) fn operation(&mut self, found: &Found<'d>) -> Operation {
         let name = self.name(found);
-        self.report.tool = Some(name.clone());
+        self.bundle.report.tool = Some(name.clone());
         if found.id().is_none() {
             let message = format!("{} {} was named `{}`", found.method, quote(found.path), quote(&name));
-            self.report.add(Code::OperationRenamed, &found.pointer, message);
+            self.bundle.report.add(Code::OperationRenamed, &found.pointer, message);
         } else if found.id() != Some(name.as_str()) {
             let message =
                 format!("another operation has this operationId; this one is called `{}`", quote(&name));
             let pointer = pointer_join(&found.pointer, "operationId");
-            self.report.add(Code::NameDuplicate, &pointer, message);
+            self.bundle.report.add(Code::NameDuplicate, &pointer, message);
         }
         let parameters = self.parameters(found);
         let mut arguments = self.arguments(found, &parameters);
@@ -53,30 +59,19 @@ impl<'d> Importer<'_, 'd> {
         let Body { arguments: sent, content_type, examples, is_open } = body;
         arguments.extend(sent);
         self.limit(&mut arguments, found);
-        let merged = merge(
-            (&arguments, is_open),
-            &found.method,
-            &found.pointer,
-            self.budget,
-            &mut self.bundle,
-            &mut self.report,
-        );
-
+        let merged = merge((&arguments, is_open), found, self.budget, &mut self.bundle);
         let summary = self.text(found.operation, "summary", &found.pointer);
         let description = self.text(found.operation, "description", &found.pointer);
         let mut tags = self.tags(found).into_iter();
+        let category = tags.next().and_then(|tag| CategoryPath::from_segments([tag.as_str()]));
         let (returns, result_schema) = self.result(found);
         let address = found.address(self.document.root);
-        let lost_arguments = std::mem::take(&mut self.report.lost_arguments);
+        let lost_arguments = std::mem::take(&mut self.bundle.report.lost_arguments);
         let definition = Definition {
             name,
             short_description: short(&summary, &description),
             description: if description.is_empty() { summary } else { description },
-            category: tags
-                .next()
-                .and_then(|tag| CategoryPath::from_segments([tag.as_str()]))
-                .into_iter()
-                .collect(),
+            category: category.into_iter().collect(),
             tags: tags.collect(),
             returns,
             result_schema,
@@ -93,10 +88,10 @@ impl<'d> Importer<'_, 'd> {
             backend: Some(Backend::Http(HttpBackend {
                 method: found.method.clone(),
                 path: written_path(sent_path(found.path), &parameters),
-                server: address.map(|address| match address.starts_with("http") {
-                    true => address,
-                    // Where that is, only the operator knows.
-                    false => format!("{}{address}", self.title.as_deref().unwrap_or_default()),
+                // Where a relative address is, only the operator knows.
+                server: address.map(|address| {
+                    let title = self.title.as_deref().unwrap_or_default();
+                    if address.starts_with("http") { address } else { format!("{title}{address}") }
                 }),
                 arguments: merged.places,
                 content_type,
@@ -110,7 +105,7 @@ impl<'d> Importer<'_, 'd> {
         match found.id() {
             Some(id) if self.ids.insert(id.to_string()) => id.to_string(),
             Some(id) => self.names.number(id),
-            None => self.names.number(&paths::name_of_operation(&found.method, found.path)),
+            None => self.names.number(&name_of_operation(&found.method, found.path)),
         }
     }
 
@@ -121,7 +116,7 @@ impl<'d> Importer<'_, 'd> {
             arguments.sort_by_key(|argument| !argument.required);
             arguments.truncate(most);
             let message = format!("more than {most} arguments; the others were left out");
-            self.report.add(Code::DefinitionInvalid, &found.pointer, message);
+            self.bundle.report.add(Code::DefinitionInvalid, &found.pointer, message);
         }
     }
 
@@ -134,7 +129,7 @@ impl<'d> Importer<'_, 'd> {
             },
             None | Some(Value::Null) => String::new(),
             Some(_) => {
-                self.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
+                self.bundle.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
                 String::new()
             }
         }
@@ -143,7 +138,7 @@ impl<'d> Importer<'_, 'd> {
     fn tags(&mut self, found: &Found<'d>) -> Vec<String> {
         let Some(tags) = found.operation.get("tags") else { return Vec::new() };
         if !tags.is_array() {
-            self.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
+            self.bundle.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
         }
         let texts = tags.as_array().into_iter().flatten().filter_map(Value::as_str);
         texts.map(clean_line).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect()
@@ -154,16 +149,14 @@ impl<'d> Importer<'_, 'd> {
         let nothing = (None, None);
         let pointer = pointer_join(&found.pointer, "responses");
         let responses = found.operation.get("responses").unwrap_or(&Value::Null);
-        let responses = self.document.follow(responses, pointer, Loss::Nothing, &mut self.report);
+        let responses = self.follow(responses, pointer, Loss::Nothing);
         let Some((Value::Object(responses), within)) = responses else { return nothing };
         let success = responses.iter().find(|(status, _)| status.starts_with('2'));
         let is_success = success.is_some();
         let response = success.or_else(|| responses.get_key_value("default"));
         let Some((status, response)) = response else { return nothing };
         let pointer = pointer_join(&within, status);
-        let Some((response, pointer)) =
-            self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
-        else {
+        let Some((response, pointer)) = self.follow(response, pointer, Loss::Nothing) else {
             return nothing;
         };
         let Some(response) = response.as_object() else { return nothing };
@@ -175,7 +168,7 @@ impl<'d> Importer<'_, 'd> {
             (Dialect::Swagger2, _) => (response.get("schema"), pointer_join(&pointer, "schema")),
             (_, Some((media, content))) => {
                 let pointer = pointer_to(&pointer, &["content", media]);
-                match self.document.follow(content, pointer, Loss::Nothing, &mut self.report) {
+                match self.follow(content, pointer, Loss::Nothing) {
                     Some((content, pointer)) => (content.get("schema"), pointer_join(&pointer, "schema")),
                     None => return (returns, None),
                 }
@@ -192,9 +185,7 @@ impl<'d> Importer<'_, 'd> {
         let mut meanings: IndexMap<String, Vec<&str>> = IndexMap::new();
         for (status, response) in responses.into_iter().flatten().filter(|(status, _)| is_error(status)) {
             let pointer = pointer_to(&found.pointer, &["responses", status]);
-            let Some((response, pointer)) =
-                self.document.follow(response, pointer, Loss::Nothing, &mut self.report)
-            else {
+            let Some((response, pointer)) = self.follow(response, pointer, Loss::Nothing) else {
                 continue;
             };
             let Some(response) = response.as_object() else { continue };
@@ -214,17 +205,16 @@ impl<'d> Importer<'_, 'd> {
     }
 
     fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {
-        let mut component = self.bundle.schema(schema, pointer, Direction::Output, &mut self.report);
+        let mut component = self.bundle.schema(schema, pointer, Direction::Output);
         // A schema that is only a `$ref` is easier to read when resolved.
         if let Some(reference) = component.value.get("$ref").and_then(Value::as_str).map(str::to_string)
             && component.value.as_object().is_some_and(|map| map.len() == 1)
         {
-            component = self.bundle.target(&reference, Direction::Output, &mut self.report)?;
+            component = self.bundle.target(&reference, Direction::Output)?;
         }
         let mut budget = (MAX_RESULT * OVERHEAD).min(self.budget).checked_sub(component.weight)?;
         let refs = component.refs.iter().cloned();
-        let (definitions, left_open) =
-            self.bundle.definitions(refs, Direction::Output, &mut budget, &mut self.report);
+        let (definitions, left_open) = self.bundle.definitions(refs, Direction::Output, &mut budget);
         let mut schema = component.value.as_object().filter(|map| !map.is_empty() && left_open == 0)?.clone();
         if !definitions.is_empty() {
             schema.insert("$defs".to_string(), definitions.into());
@@ -284,7 +274,7 @@ fn calls(
     let call = |(title, body): (Option<String>, Value)| {
         let mut given: Vec<Option<Value>> = arguments
             .iter()
-            .map(|argument| argument.examples.first().filter(|_| argument.required).cloned())
+            .map(|argument| if argument.required { argument.examples.first().cloned() } else { None })
             .collect();
         match (whole, body) {
             (Some(whole), body) => *given.get_mut(whole)? = Some(body),
@@ -304,164 +294,14 @@ fn calls(
     bodies.into_iter().filter_map(call).filter(weigh).collect()
 }
 
-/// Most parents of a tag.
-const MAX_PARENTS: usize = 8;
-/// Fewest tools of a category that a dotted tag names.
-const MIN: usize = 3;
-
-/// Gives each operation the path of its tag, and returns the categories of all tags that the document declares.
-pub(super) fn assign_categories(operations: &mut [Operation], root: &Value) -> Vec<Category> {
-    let tags = Tags::of(root, operations);
-    let mut paths: BTreeMap<String, CategoryPath> = BTreeMap::new();
-    for tag in operations.iter().filter_map(tag_of).chain(tags.declared.keys().map(String::as_str)) {
-        if !paths.contains_key(tag)
-            && let Some(path) = tags.path(tag)
-        {
-            paths.insert(tag.to_string(), path);
+/// A name from method and path: `get /users/{id}` is `get_users_by_id`.
+fn name_of_operation(method: &str, path: &str) -> String {
+    let mut parts = words(method);
+    for segment in path.split('/') {
+        if segment.starts_with('{') {
+            parts.push("by".to_string());
         }
+        parts.extend(words(segment));
     }
-    let dotted: HashSet<&str> = paths.keys().filter(|tag| tags.is_dotted(tag)).map(String::as_str).collect();
-    let mut is_dotted = Vec::with_capacity(operations.len());
-    for operation in operations.iter_mut() {
-        let path = tag_of(operation).and_then(|tag| Some((dotted.contains(tag), paths.get(tag)?.clone())));
-        is_dotted.push(path.as_ref().is_some_and(|(is_dotted, _)| *is_dotted));
-        if let Some((_, path)) = path {
-            operation.definition.category = vec![path];
-        }
-    }
-    let mut of_dotted: Vec<&mut Operation> =
-        operations.iter_mut().zip(is_dotted).filter_map(|(operation, is)| is.then_some(operation)).collect();
-    join_parents(&mut of_dotted);
-    let described = paths.into_iter().filter_map(|(tag, path)| {
-        let summary = tags.declared.get(&tag)?.description.map(str::to_string);
-        Some(Category { path: path.as_str().to_string(), summary, ..Category::default() })
-    });
-    described.collect()
-}
-
-fn tag_of(operation: &Operation) -> Option<&str> {
-    operation.definition.category.first().map(CategoryPath::as_str)
-}
-
-/// The tags that a document declares, and the beginnings that several dotted tags have.
-struct Tags<'d> {
-    declared: HashMap<String, Declared<'d>>,
-    namespaces: HashSet<String>,
-    /// The beginning that all tags have.
-    prefix: String,
-}
-
-struct Declared<'d> {
-    /// OpenAPI 3.2.
-    parent: Option<String>,
-    description: Option<&'d str>,
-}
-
-impl<'d> Tags<'d> {
-    fn of(root: &'d Value, operations: &[Operation]) -> Self {
-        let name = |tag: &str| CategoryPath::from_segments([tag]).map(|path| path.as_str().to_string());
-        let declared = root.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(|tag| {
-            let text = |field: &str| tag.get(field).and_then(Value::as_str);
-            let declared =
-                Declared { parent: text("parent").and_then(name), description: text("description") };
-            Some((name(text("name")?)?, declared))
-        });
-        let used: BTreeSet<&str> = operations.iter().filter_map(tag_of).collect();
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        for tag in used.iter().filter(|tag| is_identifier(tag)) {
-            *counts.entry(tag.split('.').next().unwrap_or(tag)).or_default() += 1;
-        }
-        let shared =
-            counts.into_iter().filter(|(_, count)| *count > 1).map(|(namespace, _)| namespace.to_string());
-        let prefix = common_prefix(&used).to_string();
-        Self { declared: declared.collect(), namespaces: shared.collect(), prefix }
-    }
-
-    /// Whether a tag such as `admin.apps` is a path: another tag begins with `admin` too.
-    fn is_dotted(&self, tag: &str) -> bool {
-        let namespace = tag.split_once('.').map(|(namespace, _)| namespace);
-        is_identifier(tag) && namespace.is_some_and(|namespace| self.namespaces.contains(namespace))
-    }
-
-    fn path(&self, tag: &str) -> Option<CategoryPath> {
-        let parent = |tag: &&str| self.declared.get(*tag)?.parent.as_deref();
-        let mut path = vec![tag];
-        while let Some(parent) = path.last().and_then(parent) {
-            if path.len() > MAX_PARENTS || path.contains(&parent) {
-                break;
-            }
-            path.push(parent);
-        }
-        path.reverse();
-        match path[..] {
-            [tag] if self.is_dotted(tag) => CategoryPath::from_segments(tag.split('.')),
-            _ => {
-                let own = |tag| bare(str::strip_prefix(tag, self.prefix.as_str()).unwrap_or(tag));
-                CategoryPath::from_segments(path.into_iter().map(own))
-            }
-        }
-    }
-}
-
-/// Fewest tags whose common beginning tells none from another.
-const MIN_TAGS: usize = 3;
-
-/// The words that all tags begin with: `Api20100401` of `Api20100401Call` and `Api20100401Conference`.
-fn common_prefix<'t>(tags: &BTreeSet<&'t str>) -> &'t str {
-    let (Some(first), Some(last)) = (tags.first(), tags.last()) else { return "" };
-    if tags.len() < MIN_TAGS {
-        return "";
-    }
-    let is_end = |end: usize| {
-        let before = first[..end].chars().next_back();
-        let after = |tag: &str| tag[end..].chars().next();
-        let is_mark = matches!(before, Some(' ' | '_' | '-' | ':'));
-        let is_camel = before.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-        tags.iter().all(|tag| {
-            after(tag)
-                .is_some_and(|c| if is_mark { c.is_alphanumeric() } else { is_camel && c.is_uppercase() })
-        })
-    };
-    // The first and the last in order differ the most.
-    let equal = first.char_indices().zip(last.chars()).take_while(|((_, one), other)| one == other);
-    let ends: Vec<usize> = equal.map(|((at, c), _)| at + c.len_utf8()).collect();
-    ends.into_iter().rev().find(|&end| end > 1 && is_end(end)).map_or("", |end| &first[..end])
-}
-
-fn is_identifier(tag: &str) -> bool {
-    let is_word = |word: &str| {
-        word.starts_with(|c: char| c.is_alphabetic())
-            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-    };
-    tag.split('.').all(is_word)
-}
-
-/// Moves the tools of a small category to its parent, where their names still say what is in it.
-fn join_parents(operations: &mut [&mut Operation]) {
-    let depth = |operation: &Operation| tag_of(operation).map_or(0, |path| path.split('/').count());
-    let deepest = operations.iter().map(|operation| depth(operation)).max().unwrap_or_default();
-    for level in (2..=deepest).rev() {
-        let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, operation) in operations.iter().enumerate() {
-            let segments = operation.definition.category.iter().flat_map(CategoryPath::segments).take(level);
-            let segments: Vec<&str> = segments.collect();
-            if segments.len() == level {
-                members.entry(segments.join("/")).or_default().push(index);
-            }
-        }
-        for (path, members) in members.into_iter().filter(|(_, members)| members.len() < MIN) {
-            let Some((parent, segment)) = path.rsplit_once('/') else { continue };
-            let said: Vec<String> = words(segment).iter().map(|word| singular(word)).collect();
-            let says = |&index: &usize| {
-                let name = words(&operations[index].definition.name);
-                let name: Vec<String> = name.iter().map(|word| singular(word)).collect();
-                said.iter().all(|word| name.contains(word))
-            };
-            if members.iter().all(says) {
-                for index in members {
-                    operations[index].definition.category = CategoryPath::parse(parent).into_iter().collect();
-                }
-            }
-        }
-    }
+    if parts.is_empty() { "operation".into() } else { parts.join("_") }
 }

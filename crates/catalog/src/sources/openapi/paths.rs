@@ -1,17 +1,19 @@
 //! Finds the operations of a document, without reading them yet.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, Loss, Report, quote};
-use toolcrib_definition::finding::{Code, pointer_join, pointer_push, pointer_split};
-use toolcrib_definition::words;
+use super::address::{base, first_server, joined};
+use super::document::Document;
+use super::report::{Loss, Report, quote};
+use toolcrib_definition::finding::{Code, pointer_join, pointer_push};
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+
 /// Methods that ask about an endpoint rather than use it.
 const UNCALLED: [&str; 2] = ["options", "trace"];
+
 const OTHER_FIELDS: [&str; 6] =
     ["$ref", "summary", "description", "servers", "parameters", "additionalOperations"];
 
@@ -147,196 +149,5 @@ fn collect<'d>(
                 found.push(Found { method, path, operation, pointer, items });
             }
         }
-    }
-}
-
-/// The first server's address, if absolute: from `servers`, with its variables' default values, or Swagger's `host`.
-pub(super) fn base(root: &Value) -> Option<String> {
-    let base = root.get("servers").and_then(first_server).or_else(|| swagger(root))?;
-    is_address(&base).then_some(base)
-}
-
-/// Resolves a relative address, such as `../other`, against the document's own server.
-fn joined(base: &str, address: &str) -> Option<String> {
-    if address.contains(['{', '}', '$']) || address.contains("://") {
-        return None;
-    }
-    let origin = origin(base);
-    if let Some(rest) = address.strip_prefix("//") {
-        return Some(format!("{}://{rest}", origin.split(':').next()?));
-    }
-    let folder = base[origin.len()..].rsplit_once('/').map_or("", |(folder, _)| folder);
-    let folder = if address.starts_with('/') { "" } else { folder };
-    let mut steps: Vec<&str> = Vec::new();
-    for step in folder.split('/').chain(address.split('/')) {
-        match step {
-            "" | "." => {}
-            ".." => drop(steps.pop()),
-            step => steps.push(step),
-        }
-    }
-    Some([origin.as_str()].into_iter().chain(steps).collect::<Vec<_>>().join("/"))
-}
-
-/// Whether an address is absolute and without variables.
-pub(in crate::sources) fn is_address(base: &str) -> bool {
-    let is_web = base.starts_with("https://") || base.starts_with("http://");
-    is_web && !base.contains(['{', '}', '$'])
-}
-
-/// Scheme and host of an address.
-pub(in crate::sources) fn origin(address: &str) -> String {
-    let end = address.match_indices('/').nth(2).map_or(address.len(), |(end, _)| end);
-    address[..end].to_ascii_lowercase()
-}
-
-/// The address of the first server of a list, with the default values of its variables.
-fn first_server(servers: &Value) -> Option<String> {
-    let server = servers.get(0)?;
-    let mut base = server.get("url")?.as_str()?.to_string();
-    for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
-        let usual = match variable.get("default") {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => continue,
-        };
-        base = base.replace(&format!("{{{name}}}"), &usual);
-    }
-    Some(base.trim_end_matches('/').to_string())
-}
-
-fn swagger(root: &Value) -> Option<String> {
-    let host = root.get("host")?.as_str()?;
-    let schemes = root.get("schemes").and_then(Value::as_array).into_iter().flatten();
-    let scheme = if schemes.clone().any(|scheme| scheme == "https") || schemes.count() == 0 {
-        "https"
-    } else {
-        "http"
-    };
-    let path = root.get("basePath").and_then(Value::as_str).unwrap_or_default();
-    Some(format!("{scheme}://{host}{}", path.trim_end_matches('/')))
-}
-
-// Makes names: unique ones, portable ones, and names for operations without one.
-
-/// Names that are unique in one place.
-#[derive(Default)]
-pub(super) struct Names {
-    taken: HashSet<String>,
-    next: HashMap<String, usize>,
-}
-
-impl Names {
-    /// Takes a name; returns false if it is already taken.
-    pub(super) fn take(&mut self, name: &str) -> bool {
-        self.taken.insert(name.to_string())
-    }
-
-    /// Takes a name, with a number if it is already taken.
-    pub(super) fn number(&mut self, name: &str) -> String {
-        if self.take(name) {
-            return name.to_string();
-        }
-        let number = self.next.entry(name.to_string()).or_insert(2);
-        loop {
-            let candidate = format!("{name}_{number}");
-            *number += 1;
-            if self.taken.insert(candidate.clone()) {
-                return candidate;
-            }
-        }
-    }
-}
-
-/// Whether every provider accepts this as an argument name.
-pub(super) fn is_portable(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(is_portable_byte)
-}
-
-fn is_portable_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
-}
-
-/// The portable part of a name: `filter[x]` becomes `filter_x`, and `$top` becomes `top`.
-pub(super) fn portable(name: &str, longest: usize, otherwise: &str) -> String {
-    if name.len() <= longest && !name.is_empty() && name.bytes().all(is_portable_byte) {
-        return name.to_string();
-    }
-    let mut portable = String::new();
-    for c in name.chars() {
-        if portable.len() >= longest {
-            break;
-        }
-        if u8::try_from(c).is_ok_and(is_portable_byte) {
-            portable.push(c);
-        } else if !portable.ends_with('_') {
-            portable.push('_');
-        }
-    }
-    let trimmed = portable.trim_matches('_');
-    if trimmed.is_empty() { otherwise.to_string() } else { trimmed.to_string() }
-}
-
-/// A name from method and path: `get /users/{id}` is `get_users_by_id`.
-pub(super) fn name_of_operation(method: &str, path: &str) -> String {
-    let mut parts = words(method);
-    for segment in path.split('/') {
-        if segment.starts_with('{') {
-            parts.push("by".to_string());
-        }
-        parts.extend(words(segment));
-    }
-    if parts.is_empty() { "operation".into() } else { parts.join("_") }
-}
-
-/// The `$defs` keys of all `$ref` targets: one for each place, the same in all tools.
-#[derive(Default)]
-pub(in crate::sources) struct DefinitionKeys {
-    by_pointer: HashMap<String, String>,
-    pointers: HashMap<String, String>,
-    names: Names,
-}
-
-impl DefinitionKeys {
-    /// Reserves a key for another definition.
-    pub(in crate::sources) fn reserve(&mut self, key: &str) {
-        self.names.take(key);
-    }
-
-    /// The key of the schema at a pointer: its last segment, with a number if that is already taken.
-    pub(in crate::sources) fn of(&mut self, pointer: &str) -> String {
-        if let Some(key) = self.by_pointer.get(pointer) {
-            return key.clone();
-        }
-        let (_, last) = pointer_split(pointer).unwrap_or_default();
-        let key = self.names.number(&portable(&last, 128, "schema"));
-        self.by_pointer.insert(pointer.to_string(), key.clone());
-        self.pointers.insert(key.clone(), pointer.to_string());
-        key
-    }
-
-    /// The pointer of the schema that a rewritten `$ref` leads to.
-    pub(super) fn pointer(&self, reference: &str) -> Option<&str> {
-        self.pointers.get(reference.strip_prefix("#/$defs/")?).map(String::as_str)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::base;
-
-    #[test]
-    fn an_address_is_absolute_and_whole() {
-        let with = |server| base(&json!({ "servers": [server] }));
-        let variables =
-            json!({"url": "https://{region}.example.com/v1/", "variables": {"region": {"default": "eu"}}});
-        assert_eq!(with(variables), Some("https://eu.example.com/v1".into()));
-        for unfit in ["/v1", "https://{region}.example.com", "ftp://x", "https://x/${HOME}"] {
-            assert_eq!(with(json!({ "url": unfit })), None, "{unfit}");
-        }
-        let swagger = json!({"host": "example.com", "basePath": "/v2", "schemes": ["http", "https"]});
-        assert_eq!(base(&swagger), Some("https://example.com/v2".into()));
     }
 }

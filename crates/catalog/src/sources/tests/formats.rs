@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::RawTool;
-use super::super::collect::collect;
-use super::nearest_format;
+use crate::sources::RawTool;
+use crate::sources::collect::collect;
+use crate::sources::formats::nearest_format;
 use toolcrib_definition::{Definition, Schema};
 
 #[track_caller]

@@ -1,0 +1,152 @@
+//! A client's file: recognized by its content, and parsed.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+use super::format::{ClientFormat, OPENCODE, tables};
+use toolcrib_definition::finding::{Document, Format, Unread, without_comments};
+
+/// Names of files that are the configuration of a client, whatever they hold.
+const NAMES: [&str; 2] = ["mcp.json", "settings.json"];
+/// Keys of API descriptions, which have `servers` too.
+const APIS: [&str; 3] = ["openapi", "asyncapi", "swagger"];
+/// The longest configuration of a client, in bytes.
+pub(super) const MAX_BYTES: u64 = 4 << 20;
+
+/// Format of a client's file. Clients also use endings such as `.jsonc`, or none, for JSON.
+pub fn client_format(file: &Path) -> Format {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    extension.and_then(Format::of_extension).unwrap_or(Format::Json)
+}
+
+/// Reads the text of a client's file, whose JSON may have comments.
+pub fn read_client_text(file: &Path, shown: &str, text: &str) -> Result<Document, Box<Unread>> {
+    let format = client_format(file);
+    let text = if format == Format::Json { without_comments(text) } else { text.to_string() };
+    Document::read(shown, text.into_bytes(), format)
+}
+
+/// Reads a file with servers; `None` if its content is something else.
+pub(super) fn open(file: &Path) -> Option<Result<Document, Box<Unread>>> {
+    if std::fs::metadata(file).ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    let has_table = |(table, _): (&str, _)| text.contains(table.rsplit('/').next().unwrap_or_default());
+    if !tables().any(has_table) || is_something_else(&text, client_format(file)) {
+        return None;
+    }
+    let shown = file.file_name()?.to_string_lossy();
+    let is_named = NAMES.contains(&&*shown);
+    let is_told = |(table, format): (&str, &ClientFormat)| format.is_telling && text.contains(&table[1..]);
+    match read_client_text(file, &shown, &text) {
+        Err(_) if !is_named && !tables().any(is_told) => None,
+        Ok(document) if APIS.iter().any(|key| document.value.get(key).is_some()) => None,
+        // A dump of definitions starts no program, whatever else is in it.
+        Ok(document) if !is_named && document.value.get("tools").is_some_and(has_definitions) => None,
+        read => Some(read),
+    }
+}
+
+/// Whether a text is plainly of something else, by its keys at the top. Definitions can be long, and are parsed elsewhere.
+pub(super) fn is_something_else(text: &str, format: Format) -> bool {
+    let Ok(keys) = serde_json::from_str::<IndexMap<String, IgnoredAny>>(text) else {
+        let begins = |begin: &str| text.trim_start().starts_with(begin);
+        return (format == Format::Json && begins("[")) || APIS.iter().any(|key| begins(&format!("{key}:")));
+    };
+    let has = |key: &str| keys.contains_key(key);
+    let mut of_clients = tables().filter_map(|(table, _)| table.split('/').nth(1)).chain(["projects"]);
+    APIS.into_iter().any(has) || !of_clients.any(has)
+}
+
+/// The servers of a document.
+#[derive(Clone, Copy)]
+pub(super) struct ServerTable<'d> {
+    pub(super) pointer: &'static str,
+    pub(super) format: &'static ClientFormat,
+    pub(super) servers: &'d Map<String, Value>,
+}
+
+impl<'d> ServerTable<'d> {
+    /// The first table with a server.
+    pub(super) fn of(document: &'d Value) -> Option<Self> {
+        tables().find_map(|(pointer, format)| {
+            let servers = document.pointer(pointer)?.as_object()?;
+            servers.values().any(starts_or_connects).then_some(Self { pointer, format, servers })
+        })
+    }
+
+    /// The rules of a document for the tools of all its servers, which opencode has: `tools` and `permission`.
+    pub(super) fn rules_for_all(self, document: &Value) -> [Option<&Value>; 2] {
+        ["tools", "permission"].map(|key| if *self.format == OPENCODE { document.get(key) } else { None })
+    }
+}
+
+/// Whether an entry is a server, and not a list of its tools.
+pub(super) fn starts_or_connects(entry: &Value) -> bool {
+    ["command", "cmd", "url", "uri", "serverUrl", "httpUrl"].iter().any(|key| entry.get(key).is_some())
+        && !entry.get("tools").is_some_and(has_definitions)
+}
+
+fn has_definitions(tools: &Value) -> bool {
+    tools.as_array().is_some_and(|tools| tools.iter().any(Value::is_object))
+}
+
+/// Hides the texts of a document that are no keys: findings show lines of it, and a server's entry can hold secrets.
+pub(super) fn without_values(mut document: Document) -> Document {
+    let mut shown = String::with_capacity(document.text.len());
+    let mut rest = &*document.text;
+    while let Some(begin) = rest.find('"') {
+        let mut is_escaped = false;
+        let inner = &rest[begin + 1..];
+        let end = inner.find(|c| {
+            let is_end = (c == '"' && !is_escaped) || c == '\n';
+            is_escaped = c == '\\' && !is_escaped;
+            is_end
+        });
+        let (text, after) = inner.split_at(end.unwrap_or(inner.len()));
+        let follows = after.strip_prefix('"').map(str::trim_start);
+        let is_key = follows.is_some_and(|follows| follows.starts_with([':', '=', '.']));
+        shown += &rest[..=begin];
+        if is_key {
+            shown += text
+        } else {
+            shown.extend(text.chars().map(|_| '*'))
+        }
+        let closing = usize::from(!after.is_empty());
+        shown += &after[..closing];
+        rest = &after[closing..];
+    }
+    document.text = (shown + rest).into();
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_told_from_clients_by_the_keys_at_the_top() {
+        for (text, format) in [
+            (r#"[{"name": "mcp", "description": "servers"}]"#, Format::Json),
+            (r#"{"tools": [{"name": "a", "mcpServers": {}}]}"#, Format::Json),
+            (r#"{"openapi": "3.1.0", "servers": [], "paths": {}}"#, Format::Json),
+            ("openapi: 3.1.0\nservers: []\n", Format::Yaml),
+        ] {
+            assert!(is_something_else(text, format), "{text}");
+        }
+        for (text, format) in [
+            (r#"{"mcp": {"servers": {}}}"#, Format::Json),
+            (r#"{"projects": {"/a": {"mcpServers": {}}}}"#, Format::Json),
+            ("{\"a\": 1, // comment\n\"servers\": {}}", Format::Json),
+            (r#"{"mcpServers": {"a": }"#, Format::Json),
+            ("extensions:\n  a:\n    cmd: x\n", Format::Yaml),
+            ("[mcp_servers.a]\ncommand = 'x'\n", Format::Toml),
+        ] {
+            assert!(!is_something_else(text, format), "{text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Placeholders of clients, such as `${env:X}`, as toolcrib writes them.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+
+/// The placeholders of clients, and `$NAME` where no shell reads it: at the start of a text or after a separator.
+static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\$?\{env:(?P<env>[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\}|\$\{input:(?P<input>[^}:]+)\}",
+        r"|\$\{(?P<known>workspaceFolder|workspaceRoot|workspaceFolderBasename|cwd|userHome|pathSeparator|/)\}",
+        r"|(?P<before>^|[\s/:=@?&,])\$(?P<plain>[A-Z_][A-Z0-9_]*)\b",
+    ))
+    .ok()
+});
+
+/// A placeholder that `as_placeholders` has left: its name is no environment variable.
+static OF_CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\$\{(?:[a-zA-Z]+:[^-][^}]*|file|[a-z]+[A-Z][A-Za-z]*)\}|\{file:[^}]*\}").ok()
+});
+
+/// The first placeholder that only the client can replace, such as `${command:x}`.
+pub(super) fn of_client(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let filled = as_placeholders(text, Path::new("/"));
+            Some(OF_CLIENT.as_ref()?.find(&filled)?.as_str().to_string())
+        }
+        Value::Array(items) => items.iter().find_map(of_client),
+        Value::Object(fields) => fields.values().find_map(of_client),
+        _ => None,
+    }
+}
+
+/// A text with the placeholders of clients as toolcrib writes them: `${env:X}`, `{env:X}` and `$X` are `${X}`,
+/// `${input:my-token}` is the variable `MY_TOKEN`, and the workspace is the folder of the file.
+pub(super) fn as_placeholders(text: &str, root: &Path) -> String {
+    let Some(pattern) = &*PLACEHOLDER else { return text.to_string() };
+    // A shell replaces its own variables.
+    let is_script = text.contains([';', '|', '`', '(', '\n']) || text.contains("&&");
+    let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
+        let part = |name: &str| found.name(name).map(|part| part.as_str());
+        match (part("env"), part("input"), part("known"), part("plain")) {
+            (Some(name), ..) => format!("${{{name}}}"),
+            (_, Some(input), ..) => format!("${{{}}}", variable(input)),
+            (.., Some("userHome"), _) => "${HOME}".to_string(),
+            (.., Some("workspaceFolderBasename"), _) => {
+                root.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            (.., Some("workspaceFolder" | "workspaceRoot" | "cwd"), _) => match root.to_string_lossy() {
+                root if root.is_empty() => ".".to_string(),
+                root => root.into_owned(),
+            },
+            (.., Some(_), _) => std::path::MAIN_SEPARATOR.to_string(),
+            (.., Some(name)) if !is_script => format!("{}${{{name}}}", part("before").unwrap_or_default()),
+            _ => found[0].to_string(),
+        }
+    });
+    replaced.into_owned()
+}
+
+/// The variable of an input: `github-token` is `GITHUB_TOKEN`.
+fn variable(input: &str) -> String {
+    input.to_ascii_uppercase().replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_of_clients_are_those_of_toolcrib() {
+        let root = Path::new("project");
+        let filled = |text: &str| as_placeholders(text, root);
+        assert_eq!(filled("Bearer ${env:TOKEN}"), "Bearer ${TOKEN}");
+        assert_eq!(filled("${input:my-token.2}"), "${MY_TOKEN_2}");
+        assert_eq!(filled("${workspaceFolder}/data"), "project/data");
+        assert_eq!(filled("${TOKEN} $X"), "${TOKEN} ${X}");
+        assert_eq!(filled("{env:TOKEN}${env:A:-b}"), "${TOKEN}${A:-b}");
+        assert_eq!(filled("Bearer $TOKEN"), "Bearer ${TOKEN}");
+        assert_eq!(filled("pa$WORD a$$B $lower"), "pa$WORD a$$B $lower");
+        assert_eq!(filled("cd $HOME && ls"), "cd $HOME && ls");
+        assert_eq!(filled("${userHome}${/}${workspaceFolderBasename}"), "${HOME}/project");
+        assert_eq!(filled("${workspaceRoot}:${cwd}"), "project:project");
+    }
+
+    #[test]
+    fn what_only_the_client_knows_has_a_name() {
+        for text in ["${command:x.y}", "${workspaceFolder:api}", "${fileDirname}", "${file}", "{file:~/key}"]
+        {
+            assert_eq!(of_client(&serde_json::json!({"args": ["a", text]})).as_deref(), Some(text));
+        }
+        let known =
+            ["${X}", "${X:-y}", "${x_y}", "${env:X}", "{env:X}", "${input:x}", "${workspaceFolder}", "{x}"];
+        assert_eq!(of_client(&serde_json::json!(known)), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! The properties of a plain object, each of which becomes an argument.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value, json};
+
+use super::bundle::{Bundle, Component};
+use super::lower::{Direction, strings};
+use crate::sources::refs::refs_in;
+
+/// Most properties that become arguments; a larger body is one argument.
+const MAX_PROPERTIES: usize = 500;
+
+/// Longest chain of references and `allOf`s.
+const MAX_DEPTH: usize = 24;
+
+/// Keywords of a plain object. `minProperties` and the like are left to the service.
+const PLAIN: [&str; 13] = [
+    "type", "properties", "required", "additionalProperties", "allOf", "title", "description", "examples",
+    "default", "deprecated", "readOnly", "minProperties", "maxProperties",
+];
+
+/// A property of a body.
+#[derive(Debug)]
+pub struct Property {
+    pub schema: Rc<Component>,
+    pub required: bool,
+}
+
+/// The properties of a plain object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plain {
+    pub(super) properties: IndexMap<String, Rc<Property>>,
+    is_object: bool,
+    pub(super) is_closed: bool,
+    /// Whether the author says that it takes more properties.
+    pub(super) is_open: bool,
+}
+
+/// Plain objects found so far, by their `$ref`; `None` for other schemas.
+pub(super) type Memo = HashMap<String, Option<Rc<Plain>>>;
+
+/// The properties of a rewritten schema; `None` for a union, an open object, or another type.
+pub(super) fn flatten(schema: &Value, bundle: &mut Bundle<'_, '_>, memo: &mut Memo) -> Option<Rc<Plain>> {
+    let mut flattening = Flattening { bundle, memo };
+    let mut plain = flattening.schema(schema, 0)?;
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str)
+        && let Some((property, subtypes)) = flattening.bundle.subtypes(reference)
+    {
+        plain = Rc::new(flattening.with_subtypes(&plain, &property, &subtypes));
+    }
+    let usable = !plain.properties.is_empty() || (plain.is_object && plain.is_closed);
+    usable.then_some(plain)
+}
+
+struct Flattening<'f, 'a, 'd> {
+    bundle: &'f mut Bundle<'a, 'd>,
+    memo: &'f mut Memo,
+}
+
+impl Flattening<'_, '_, '_> {
+    /// A base schema with the properties of what extends it, all optional.
+    fn with_subtypes(&mut self, base: &Plain, property: &str, subtypes: &[(String, String)]) -> Plain {
+        let mut plain = base.clone();
+        for (_, reference) in subtypes {
+            let Some(subtype) = self.schema(&json!({ "$ref": reference }), 0) else {
+                plain.is_open = true;
+                continue;
+            };
+            for (name, property) in &subtype.properties {
+                if plain.properties.contains_key(name) {
+                    continue;
+                }
+                let property = Property { schema: property.schema.clone(), required: false };
+                plain.is_open |= plain.add(name, Rc::new(property)).is_none();
+            }
+        }
+        if let Some(tag) = plain.properties.get(property)
+            && tag.schema.value.get("enum").is_none()
+            && !subtypes.is_empty()
+        {
+            let mut schema = tag.schema.value.clone();
+            let names: Vec<&String> = subtypes.iter().map(|(name, _)| name).collect();
+            // A property may be `true`, which takes anything.
+            if let Value::Object(schema) = &mut schema {
+                schema.entry("examples").or_insert_with(|| json!(names));
+            }
+            let schema = Rc::new(Component::new(schema, tag.schema.refs.clone()));
+            plain.properties.insert(property.into(), Rc::new(Property { schema, required: tag.required }));
+        }
+        plain
+    }
+
+    fn schema(&mut self, schema: &Value, depth: usize) -> Option<Rc<Plain>> {
+        let map = schema.as_object()?;
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        let Some(reference) = map.get("$ref").and_then(Value::as_str) else {
+            return self.object(map, depth).map(Rc::new);
+        };
+        let alone =
+            map.keys().all(|word| matches!(word.as_str(), "$ref" | "title" | "description" | "examples"));
+        if !alone {
+            return None;
+        }
+        if let Some(known) = self.memo.get(reference) {
+            return known.clone();
+        }
+        // A schema that refers to itself cannot be flattened, so `None` is stored until it has been read.
+        self.memo.insert(reference.to_string(), None);
+        let component = self.bundle.target(reference, Direction::Input)?;
+        let plain = self.schema(&component.value, depth + 1);
+        self.memo.insert(reference.to_string(), plain.clone());
+        plain
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, depth: usize) -> Option<Plain> {
+        if !map.keys().all(|word| PLAIN.contains(&word.as_str())) {
+            return None;
+        }
+        let mut plain = Plain { is_object: map.contains_key("type"), ..Plain::default() };
+        match map.get("type") {
+            None => {}
+            Some(Value::String(name)) if name == "object" => {}
+            Some(names) if strings(names).any(|name| name == "object") => {}
+            Some(_) => return None,
+        }
+        match map.get("additionalProperties") {
+            None => {}
+            Some(Value::Bool(false)) => plain.is_closed = true,
+            Some(Value::Bool(true)) => plain.is_open = true,
+            Some(Value::Object(open)) if open.is_empty() => plain.is_open = true,
+            Some(_) => return None,
+        }
+        for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            let member = self.schema(member, depth + 1)?;
+            plain.is_object |= member.is_object;
+            plain.is_closed |= member.is_closed;
+            plain.is_open |= member.is_open;
+            for (name, property) in &member.properties {
+                plain.add(name, property.clone())?;
+            }
+        }
+        for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let mut refs = IndexSet::new();
+            refs_in(schema, &mut refs);
+            let schema = Rc::new(Component::new(schema.clone(), refs.into_iter().collect()));
+            plain.add(name, Rc::new(Property { schema, required: false }))?;
+        }
+        for name in map.get("required").into_iter().flat_map(strings) {
+            let schema = match plain.properties.get(name) {
+                Some(property) if property.required => continue,
+                Some(property) => property.schema.clone(),
+                None => Rc::new(Component::open()),
+            };
+            plain.properties.insert(name.to_string(), Rc::new(Property { schema, required: true }));
+        }
+        (plain.properties.len() <= MAX_PROPERTIES).then_some(plain)
+    }
+}
+
+impl Plain {
+    /// Adds a property; `None` when there are too many, or when another one of its name differs.
+    fn add(&mut self, name: &str, property: Rc<Property>) -> Option<()> {
+        let is_open = |schema: &Value| schema.as_object().is_some_and(Map::is_empty);
+        let merged = match self.properties.get(name) {
+            None => property,
+            Some(known) => {
+                let schema = match (&known.schema, &property.schema) {
+                    (one, other) if is_open(&other.value) || one.value == other.value => one.clone(),
+                    (one, other) if is_open(&one.value) => other.clone(),
+                    _ => return None,
+                };
+                Rc::new(Property { schema, required: known.required || property.required })
+            }
+        };
+        self.properties.insert(name.to_string(), merged);
+        (self.properties.len() <= MAX_PROPERTIES).then_some(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What an adoption prints.
+
+use serde_json::json;
+
+use super::moved::allowed_lines;
+use super::plan::{Plan, reasons};
+use super::target::{Target, undo_command};
+use crate::cli::error::CommandResult;
+use crate::cli::io::Io;
+use toolcrib_definition::clean_line;
+use toolcrib_definition::grammar::counted;
+
+/// Prints that the servers of a client have moved earlier.
+pub(super) fn report_nothing(io: &Io, target: &Target, is_json: bool) -> CommandResult {
+    let folder = target.folder.path.display();
+    if is_json {
+        let report =
+            json!({"client": target.called, "file": target.file, "folder": target.folder.path, "moved": []});
+        return io.print(&format!("{report:#}\n"));
+    }
+    io.note(format!("{}: its servers are behind toolcrib already, in {folder}", target.title));
+    Ok(())
+}
+
+/// Prints the changes of an adoption.
+pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_json: bool) -> CommandResult {
+    let Target { folder, file, .. } = target;
+    if is_json {
+        let left: Vec<_> =
+            plan.left.iter().map(|(name, reason)| json!({"server": name, "reason": reason})).collect();
+        let report = json!({
+            "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
+            "moved": plan.moved, "left": left, "secrets": plan.secrets.names().collect::<Vec<_>>(),
+            "backup": folder.backup(), "dry_run": is_dry, "mode": plan.mode(), "request": plan.cost.tools,
+            "allowed": allowed_lines().collect::<Vec<_>>().join("\n"),
+        });
+        return io.print(&format!("{report:#}\n"));
+    }
+    let verb = if is_dry { "would move" } else { "moved" };
+    let mut lines = vec![plan.cost.line()];
+    if !plan.moved.is_empty() {
+        lines.push(format!(
+            "{}: {verb} {} from {} to {}: {}",
+            target.title,
+            counted(plan.moved.len(), "server"),
+            file.display(),
+            folder.configuration().display(),
+            plan.moved.iter().map(|name| clean_line(name)).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    if !plan.left.is_empty() {
+        lines.push(format!("left in the client's file: {}", reasons(&plan.left)));
+    }
+    if !plan.secrets.is_empty() {
+        let names: Vec<&str> = plan.secrets.names().collect();
+        lines.push(format!("secrets, in {}: {}", folder.secrets().display(), names.join(", ")));
+    }
+    lines.push(format!("the client's file as it was: {}", folder.backup().display()));
+    lines.extend(
+        plan.mode().map(|mode| {
+            format!("[serve] mode = \"{mode}\", in {}; it stays", folder.configuration().display())
+        }),
+    );
+    lines.extend(allowed_lines().map(str::to_string));
+    io.print(&(lines.join("\n") + "\n"))?;
+    if is_dry {
+        io.note("nothing was changed; run it without --dry-run")
+    } else {
+        io.note(format!(
+            "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
+            folder.path.display(),
+            if target.is_of_project { "the client" } else { &target.title },
+            undo_command(target)
+        ))
+    }
+    Ok(())
+}
