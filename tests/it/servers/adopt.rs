@@ -380,15 +380,18 @@ fn a_secret_in_an_address_reaches_its_server() {
     let port = listener.local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}/mcp?api_key=Zx81kPq9LmN2vB7cR4tY");
     home.write(".cursor/mcp.json", &json!({"mcpServers": {"maps": {"url": url}}}).to_string());
-    home.done(&["adopt", "cursor"]);
-    let asked = std::thread::spawn(move || {
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(listener.accept().unwrap().0), &mut line)
-            .unwrap();
-        line
+    let (requests, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut line = String::new();
+            let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(stream), &mut line);
+            requests.send(line).unwrap();
+        }
     });
+    home.done(&["adopt", "cursor"]);
+    asked.try_iter().for_each(drop);
     home.run(&["check", text(&home.at(OURS))]);
-    assert!(asked.join().unwrap().starts_with("POST /mcp?api_key=Zx81kPq9LmN2vB7cR4tY "));
+    assert!(asked.recv().unwrap().starts_with("POST /mcp?api_key=Zx81kPq9LmN2vB7cR4tY "));
 }
 
 /// Clients whose entry has another form than `command` and `args`.
