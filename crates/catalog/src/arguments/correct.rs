@@ -66,12 +66,8 @@ pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
     if dropped.len() > MAX_DROPPED {
         dropped = vec![String::new()];
     }
-    Some(Corrected {
-        dropped,
-        fill_in: ready.keys().map(|name| pointer_join("", name)).collect(),
-        args: Value::Object(ready),
-        unnamed: Vec::new(),
-    })
+    let fill_in = ready.keys().map(|name| pointer_join("", name)).collect();
+    Some(Corrected { args: Value::Object(ready), fill_in, dropped, unnamed: Vec::new() })
 }
 
 impl Corrected {
