@@ -221,14 +221,10 @@ impl Corrected {
         let mut forms = text.iter().cloned().chain(lists);
         forms.find(|form| {
             let mut args = self.args.clone();
-            args.pointer_mut(&wrong.pointer).is_some_and(|place| {
-                *place = form.clone();
-                true
-            }) && tool
-                .parameters
-                .violations(&args)
-                .iter()
-                .all(|other| !other.pointer.starts_with(&wrong.pointer))
+            let Some(place) = args.pointer_mut(&wrong.pointer) else { return false };
+            *place = form.clone();
+            let others = tool.parameters.violations(&args);
+            others.iter().all(|other| !other.pointer.starts_with(&wrong.pointer))
         })
     }
 
