@@ -23,7 +23,7 @@ mod catalog;
 pub mod config;
 mod docstring;
 mod findings;
-mod function_names;
+mod function_definitions;
 mod lint;
 mod names;
 mod open;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::assemble::assemble;
 use crate::catalog::Catalog;
 use crate::config::{Trust, Workspace};
-use crate::function_names::DEFINITIONS;
+use crate::function_definitions::DEFINITIONS;
 use crate::sources::{Origin, RawTool, read_native};
 use toolcrib_definition::finding::{Document, Finding, Format, Place};
 

@@ -9,13 +9,9 @@ use toolcrib_definition::finding::{Code, Finding, Place};
 
 /// Removes the tools of payloads, and reports each file. The list of a live server stays: it may be a toolcrib too.
 pub(super) fn refuse_own_output(tools: Vec<RawTool>, findings: &mut Vec<Finding>) -> Vec<RawTool> {
-    let is_of_file = |tool: &&RawTool| tool.origin.path.is_some();
-    let payloads: BTreeSet<String> = tools
-        .iter()
-        .filter(is_of_file)
-        .filter(|tool| is_function(tool) || is_of_page(tool))
-        .map(|tool| tool.place.file.clone())
-        .collect();
+    let is_of_file = |tool: &RawTool| tool.origin.path.is_some();
+    let of_payloads = tools.iter().filter(|tool| is_of_file(tool) && (is_function(tool) || is_of_page(tool)));
+    let payloads: BTreeSet<String> = of_payloads.map(|tool| tool.place.file.clone()).collect();
     for file in &payloads {
         let message = "this is a payload that toolcrib made: it has stubs, and no definitions to document";
         let finding = Finding::new(Code::OwnOutput, message).at(Place::new(file, ""));

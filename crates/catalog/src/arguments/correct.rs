@@ -66,12 +66,8 @@ pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
     if dropped.len() > MAX_DROPPED {
         dropped = vec![String::new()];
     }
-    Some(Corrected {
-        dropped,
-        fill_in: ready.keys().map(|name| pointer_join("", name)).collect(),
-        args: Value::Object(ready),
-        unnamed: Vec::new(),
-    })
+    let fill_in = ready.keys().map(|name| pointer_join("", name)).collect();
+    Some(Corrected { args: Value::Object(ready), fill_in, dropped, unnamed: Vec::new() })
 }
 
 impl Corrected {
@@ -225,14 +221,10 @@ impl Corrected {
         let mut forms = text.iter().cloned().chain(lists);
         forms.find(|form| {
             let mut args = self.args.clone();
-            args.pointer_mut(&wrong.pointer).is_some_and(|place| {
-                *place = form.clone();
-                true
-            }) && tool
-                .parameters
-                .violations(&args)
-                .iter()
-                .all(|other| !other.pointer.starts_with(&wrong.pointer))
+            let Some(place) = args.pointer_mut(&wrong.pointer) else { return false };
+            *place = form.clone();
+            let others = tool.parameters.violations(&args);
+            others.iter().all(|other| !other.pointer.starts_with(&wrong.pointer))
         })
     }
 

@@ -17,6 +17,7 @@ pub(super) fn write_integers(tool: &Tool, reader: &ArgumentReader, arguments: &m
     Integers { root, reader }.write(root, arguments, 0);
 }
 
+/// The schema whose integers are written, and how numbers were read.
 struct Integers<'a> {
     root: &'a Value,
     reader: &'a ArgumentReader,

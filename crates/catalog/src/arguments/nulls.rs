@@ -53,7 +53,6 @@ fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
         IDENTIFIER_WORDS.contains(&last) || name.ends_with("Id") || name.ends_with("Ids")
     };
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    arguments
-        .as_object()
-        .is_some_and(|fields| fields.keys().all(|name| says_which(name) || (is_change && is_required(name))))
+    let identifies = |name: &String| says_which(name) || (is_change && is_required(name));
+    arguments.as_object().is_some_and(|fields| fields.keys().all(identifies))
 }

@@ -52,13 +52,10 @@ fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
     let schema = tool.parameters.schema();
     let given = arguments.as_object()?;
     let required = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str);
-    let mut defaults = required
-        .filter(|name| !given.contains_key(*name))
-        .filter_map(|name| {
-            let default = schema.get("properties")?.get(name)?.get("default")?;
-            Some((name.to_string(), default.clone()))
-        })
-        .peekable();
+    let properties = schema.get("properties")?;
+    let default = |name: &str| Some((name.to_string(), properties.get(name)?.get("default")?.clone()));
+    let missing = required.filter(|name| !given.contains_key(*name));
+    let mut defaults = missing.filter_map(default).peekable();
     defaults.peek()?;
     Some(Value::Object(given.clone().into_iter().chain(defaults).collect()))
 }

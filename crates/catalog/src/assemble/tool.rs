@@ -157,9 +157,8 @@ fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Ite
         let at = place.below(&pointer_join("/backend/arguments", argument));
         let finding = Finding::new(Code::FieldInvalid, message).at(at);
         let finding = finding.help("remove it, and write the header into the `headers` of the server");
-        RESERVED_HEADERS
-            .contains(&name.as_str())
-            .then_some(Finding { severity: Severity::Warning, ..finding })
+        let is_reserved = RESERVED_HEADERS.contains(&name.as_str());
+        is_reserved.then_some(Finding { severity: Severity::Warning, ..finding })
     })
 }
 

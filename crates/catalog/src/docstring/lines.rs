@@ -13,10 +13,8 @@ pub(super) fn is_name_char(c: char) -> bool {
 /// The text of a bulleted line.
 pub(super) fn bullet(line: &str) -> Option<&str> {
     let line = line.trim();
-    let text = ["- ", "* ", "\u{2022} ", "\u{2013} ", "\u{2022}"]
-        .into_iter()
-        .find_map(|mark| line.strip_prefix(mark))?
-        .trim();
+    let marks = ["- ", "* ", "\u{2022} ", "\u{2013} ", "\u{2022}"];
+    let text = marks.into_iter().find_map(|mark| line.strip_prefix(mark))?.trim();
     (!text.is_empty()).then_some(text)
 }
 

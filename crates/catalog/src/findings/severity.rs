@@ -17,10 +17,8 @@ pub(crate) fn configure_severities<'t>(
     let is_off = |finding: &Finding| lint.severity.get(finding.code.as_str()) == Some(&LintLevel::Off);
     let is_ignored = |finding: &Finding| {
         let tool = finding.tool.as_deref().and_then(&named);
-        lint.ignore
-            .iter()
-            .filter(|rule| rule.code == finding.code.as_str())
-            .any(|rule| rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts())))
+        let mut rules = lint.ignore.iter().filter(|rule| rule.code == finding.code.as_str());
+        rules.any(|rule| rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts())))
     };
     findings.retain(|finding| !is_off(finding) && !is_ignored(finding));
 }

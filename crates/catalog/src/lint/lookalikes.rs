@@ -53,12 +53,9 @@ pub(super) fn near_duplicates(tools: &[&Tool], findings: &mut Vec<Finding>) {
         if set.len() < MIN_WORDS {
             return Vec::new();
         }
-        let mut candidates: Vec<usize> = set[..prefix(set)]
-            .iter()
-            .flat_map(|word| {
-                by_word[*word as usize].iter().copied().take_while(|&other| other < index).take(200)
-            })
-            .collect();
+        let holders = |word: &u32| by_word[*word as usize].iter().copied();
+        let earlier = |word| holders(word).take_while(|&other| other < index).take(200);
+        let mut candidates: Vec<usize> = set[..prefix(set)].iter().flat_map(earlier).collect();
         candidates.sort_unstable();
         candidates.dedup();
         candidates.into_iter().filter(|&other| are_alike(set, &word_sets[other])).take(MAX_PAIRS).collect()
@@ -84,15 +81,12 @@ fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
     ranked.sort_unstable_by(|a, b| a.1.cmp(&b.1).then(a.0.cmp(b.0)));
     let ranks: HashMap<&str, u32> =
         ranked.into_iter().zip(0..).map(|((word, _), rank)| (word, rank)).collect();
-    words
-        .par_iter()
-        .map(|words| {
-            let mut set: Vec<u32> =
-                words.iter().filter_map(|word| ranks.get(word.as_str()).copied()).collect();
-            set.sort_unstable();
-            set
-        })
-        .collect()
+    let in_ranks = |words: &BTreeSet<String>| {
+        let mut set: Vec<u32> = words.iter().filter_map(|word| ranks.get(word.as_str()).copied()).collect();
+        set.sort_unstable();
+        set
+    };
+    words.par_iter().map(in_ranks).collect()
 }
 
 /// Whether two sets are alike; given up at the first word from which they cannot be.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::lookup::is_live;
 use crate::audience::{Audience, groups};
 use crate::config::Config;
-use crate::function_names::is_function;
+use crate::function_definitions::is_function;
 use crate::sources::RawTool;
 use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::{clean_line, hidden_characters, slug};

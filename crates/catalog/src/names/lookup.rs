@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-use crate::function_names::is_function;
+use crate::function_definitions::is_function;
 use crate::sources::LIVE;
 use crate::tool::Tool;
 use toolcrib_definition::finding::Place;

@@ -1,4 +1,4 @@
-//! The regular expressions of a schema: their number and memory, and the repair of those that only JavaScript reads.
+//! The regular expressions of a schema, and limits on their number and memory.
 
 use std::collections::HashSet;
 

@@ -45,10 +45,8 @@ pub(super) fn derive<'c>(
     let without: BTreeSet<usize> =
         without.into_iter().filter(|&index| tools[index].root_category() != LEFT_OVER).collect();
     let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].op.is_empty()).collect();
-    let ops: Vec<String> = without_op
-        .par_iter()
-        .map(|index| names::derived_op(&tools[*index], without.contains(index)))
-        .collect();
+    let op = |index: &usize| names::derived_op(&tools[*index], without.contains(index));
+    let ops: Vec<String> = without_op.par_iter().map(op).collect();
     for (&index, op) in without_op.iter().zip(ops) {
         tools[index].op = op;
     }
@@ -65,12 +63,8 @@ fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], with
         *counts.entry(&tools[index].op).or_default() += 1;
     }
     let is_doubled = |index: &&usize| counts[tools[**index].op.as_str()] > 1;
-    let doubled: Vec<usize> = members
-        .iter()
-        .filter(|index| without_op.binary_search(index).is_ok())
-        .filter(is_doubled)
-        .copied()
-        .collect();
+    let is_derived = |index: &&usize| without_op.binary_search(index).is_ok();
+    let doubled: Vec<usize> = members.iter().filter(is_derived).filter(is_doubled).copied().collect();
     for index in doubled {
         tools[index].op = names::op_with_whole_name(&tools[index], without.contains(&index));
     }

@@ -118,10 +118,8 @@ impl Object {
             object.nouns = std::mem::take(&mut object.others);
         }
         if object.nouns.is_empty() {
-            let names = words
-                .iter()
-                .filter(|word| !matches!(WordClass::of(word), WordClass::Empty | WordClass::Verb));
-            object.nouns = names.map(|word| singular(word)).collect();
+            let is_name = |word: &&String| !matches!(WordClass::of(word), WordClass::Empty | WordClass::Verb);
+            object.nouns = words.iter().filter(is_name).map(|word| singular(word)).collect();
         }
         if object.nouns.is_empty() {
             object.nouns = vec![words.last().map(|word| singular(word)).unwrap_or_default()];

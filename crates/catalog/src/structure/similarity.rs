@@ -37,10 +37,9 @@ impl WordVectors {
             let next = ids.len() as u32;
             *ids.entry(word).or_insert(next)
         };
-        let vectors: Vec<Vec<(u32, f32)>> = weighted
-            .into_iter()
-            .map(|words| words.into_iter().map(|(word, weight)| (id(word), weight)).collect())
-            .collect();
+        let mut with_ids =
+            |words: Vec<(String, f32)>| words.into_iter().map(|(word, weight)| (id(word), weight)).collect();
+        let vectors: Vec<Vec<(u32, f32)>> = weighted.into_iter().map(&mut with_ids).collect();
         let mut holders = vec![Vec::new(); ids.len()];
         for (tool, words) in vectors.iter().enumerate() {
             words.iter().for_each(|&(word, weight)| holders[word as usize].push((tool as u32, weight)));

@@ -46,13 +46,11 @@ pub(super) fn titles(tools: &[Tool], objects: &[Object], groups: &Paths, known: 
     for (&tool, path) in groups {
         (1..=path.len()).for_each(|depth| members.entry(&path[..depth]).or_default().push(tool));
     }
-    members
-        .into_par_iter()
-        .map(|(path, tools_of)| {
-            let told = if let [root] = path { known.get(root).cloned() } else { None };
-            (path.to_vec(), told.unwrap_or_else(|| title(tools, objects, path, &tools_of)))
-        })
-        .collect()
+    let titled = |(path, members): (&[String], Vec<usize>)| {
+        let authored = if let [root] = path { known.get(root).cloned() } else { None };
+        (path.to_vec(), authored.unwrap_or_else(|| title(tools, objects, path, &members)))
+    };
+    members.into_par_iter().map(titled).collect()
 }
 
 pub(super) fn title(tools: &[Tool], objects: &[Object], path: &[String], members: &[usize]) -> String {

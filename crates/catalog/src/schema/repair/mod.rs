@@ -377,12 +377,11 @@ impl Repairing<'_> {
             return;
         }
         // `definitions` and `$defs` are often mixed up.
-        let swapped =
-            [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")]
-                .into_iter()
-                .filter_map(|(from, to)| fragment.strip_prefix(from).map(|name| format!("{to}{name}")))
-                .find(|candidate| self.root.pointer(candidate).is_some());
-        match swapped {
+        let swaps =
+            [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")];
+        let swapped = |(from, to)| Some(format!("{to}{}", fragment.strip_prefix(from)?));
+        let mut candidates = swaps.into_iter().filter_map(swapped);
+        match candidates.find(|candidate| self.root.pointer(candidate).is_some()) {
             Some(found) => {
                 self.word(&place, format!("`{reference}` was read as `#{found}`"));
                 schema.insert("$ref".into(), format!("#{found}").into());
