@@ -19,13 +19,6 @@ static REFRESHES: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 /// One of the refreshes that a program waits for before it ends.
 struct Refreshing;
 
-impl Refreshing {
-    fn begin() -> Self {
-        *locked(&REFRESHES.0) += 1;
-        Self
-    }
-}
-
 impl Drop for Refreshing {
     fn drop(&mut self) {
         *locked(&REFRESHES.0) -= 1;
@@ -48,7 +41,8 @@ pub(super) async fn refresh(
     let failed = || SignInProblem::Refused("the sign-in could not be refreshed".into());
     let auth = server.auth.clone().unwrap_or_default();
     let (sender, outcome) = oneshot::channel();
-    let refreshing = Refreshing::begin();
+    *locked(&REFRESHES.0) += 1;
+    let refreshing = Refreshing;
     let work = move || {
         let _refreshing = refreshing;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -165,14 +165,11 @@ impl Connection {
 
     /// Has the server contacted again, where the operator has signed in or out since.
     fn replace_outdated(&self) {
-        let open = self.open();
-        match open.filter(|session| session.is_outdated()) {
-            Some(session) => session.replace(),
-            None if self.has_new_sign_in() => {
-                self.set_status(Status::Starting);
-                self.at_once.notify_one();
-            }
-            None => {}
+        if let Some(session) = self.open().filter(|session| session.is_outdated()) {
+            session.replace();
+        } else if self.has_new_sign_in() {
+            self.set_status(Status::Starting);
+            self.at_once.notify_one();
         }
     }
 

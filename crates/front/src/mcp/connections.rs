@@ -157,10 +157,8 @@ impl Connections {
     pub fn problem(&self, server: &str) -> Option<Problem> {
         let connections = locked(&self.connections);
         let mut listed = connections.iter().filter(|connection| connection.is_listed());
-        match listed.find(|connection| connection.endpoint.name == server)?.server_state().status {
-            Status::Failed(problem) => Some(problem),
-            _ => None,
-        }
+        let status = listed.find(|connection| connection.endpoint.name == server)?.server_state().status;
+        if let Status::Failed(problem) = status { Some(problem) } else { None }
     }
 
     /// Closes all connections; servers get a short time to end.

@@ -56,8 +56,7 @@ pub(super) fn write(folder: &Path, endpoint: &Endpoint, listing: &Listing) -> io
     let Some(tools) = &listing.tools else { return Ok(()) };
     let server = listing.server.clone();
     let title = listing.title.clone();
-    let is_older = listing.is_older;
-    let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
+    let head = Head { version: VERSION, server, title, is_older: listing.is_older, hash: hash(tools) };
     let file = file(folder, endpoint);
     private_file::create_folder(folder)?;
     if !file.exists() {

@@ -185,8 +185,7 @@ impl FilledSecrets {
                 }
             }
         });
-        let filled = filled.into_owned();
-        missing.map_or(Ok(filled), Err)
+        missing.map_or(Ok(filled.into_owned()), Err)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -127,22 +127,17 @@ impl Session {
                 let headers = endpoint.headers(environment, secrets)?;
                 let inner = http::transport(&url, headers, &tokens, &notes)?;
                 signing = Some(tokens);
-                let transport = RoutedTransport::new(inner, &routes);
-                client.serve_with_lifecycle(transport, mode).await
+                client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
             None => {
                 let (started, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
                 process = Some(started);
-                let mut lines = Lines {
-                    notes: Arc::clone(&notes),
-                    routes: Arc::clone(&routes),
-                    log: Log::new(&endpoint.name, secrets),
-                    noise: 0,
-                };
+                let log = Log::new(&endpoint.name, secrets);
+                let mut lines =
+                    Lines { notes: Arc::clone(&notes), routes: Arc::clone(&routes), log, noise: 0 };
                 let stdout = LineCheck::new(stdout, MAX_LINE, move |line| lines.read(line));
                 let inner = AsyncRwTransport::new_client(stdout, stdin);
-                let transport = RoutedTransport::new(inner, &routes);
-                client.serve_with_lifecycle(transport, mode).await
+                client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
         };
         let stderr = process.as_ref().map(|process| process.stderr.clone());

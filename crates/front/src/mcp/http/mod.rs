@@ -124,9 +124,7 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<(), HttpError> {
         self.send(|token| {
-            let uri = Arc::clone(&uri);
-            let session_id = Arc::clone(&session_id);
-            self.http.delete_session(uri, session_id, token, headers.clone())
+            self.http.delete_session(Arc::clone(&uri), Arc::clone(&session_id), token, headers.clone())
         })
         .await
     }
@@ -140,9 +138,7 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
         let stream = self.send(|token| {
-            let uri = Arc::clone(&uri);
-            let session_id = session_id.clone();
-            self.http.get_stream(uri, session_id, last.clone(), token, headers.clone())
+            self.http.get_stream(Arc::clone(&uri), session_id.clone(), last.clone(), token, headers.clone())
         });
         Ok(readable_events(stream.await?, Arc::clone(&self.notes)))
     }
