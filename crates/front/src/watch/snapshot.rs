@@ -125,11 +125,9 @@ impl FilesSnapshot {
             }
         }
         for root in &roots.definitions {
-            snapshot.add_ancestors(root, MAX_LINKS);
             snapshot.walk(root, sources::entries(root));
         }
         for root in &roots.whole {
-            snapshot.add_ancestors(root, MAX_LINKS);
             snapshot.walk(root, WalkDir::new(root).into_iter().filter_map(Result::ok));
         }
         snapshot
@@ -143,6 +141,7 @@ impl FilesSnapshot {
     }
 
     fn walk(&mut self, root: &Path, entries: impl Iterator<Item = walkdir::DirEntry>) {
+        self.add_ancestors(root, MAX_LINKS);
         if !root.is_dir() {
             return self.file(root.to_path_buf());
         }

@@ -12,7 +12,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 const MAX_WAITING: usize = 1_024;
 
 /// A message of a server for a client.
-#[derive(Debug)]
 pub enum ServerMessage {
     /// A notification.
     Notification(Box<ServerNotification>),
