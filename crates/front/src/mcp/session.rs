@@ -52,7 +52,7 @@ pub struct Session {
     /// Has the server listed again.
     pub(super) changed: Arc<Notify>,
     /// Whether another session takes its place.
-    replaced: watch::Sender<bool>,
+    pub(super) replaced: watch::Sender<bool>,
     /// Changes of resources and prompts; the handler of the connection has the sender, so that it closes with that.
     pub(super) announcements: broadcast::WeakSender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
@@ -236,11 +236,6 @@ impl Session {
     /// Whether the operator has signed in or out since the connection began.
     pub(super) fn is_outdated(&self) -> bool {
         self.signing.as_ref().is_some_and(|signing| signing.is_outdated())
-    }
-
-    /// Has another session take its place.
-    pub(super) fn replace(&self) {
-        self.replaced.send_replace(true);
     }
 
     /// Whether it is open, and no other session takes its place.
