@@ -5,7 +5,6 @@
 //! nobody else can write to it, its hash fits, and it is a list of tools.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
@@ -71,10 +70,8 @@ fn file(folder: &Path, endpoint: &Endpoint) -> PathBuf {
 
 /// Forgets the oldest lists, so that there is room for one more.
 fn make_room(folder: &Path) -> io::Result<()> {
-    let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)?
-        .flatten()
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
+    let dated = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+    let mut files: Vec<_> = fs::read_dir(folder)?.flatten().filter_map(dated).collect();
     files.sort();
     let excess = (files.len() + 1).saturating_sub(MAX_FILES);
     files.iter().take(excess).for_each(|(_, file)| _ = fs::remove_file(file));

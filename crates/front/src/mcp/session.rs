@@ -144,9 +144,9 @@ impl Session {
         let service = match service {
             Ok(service) => service,
             Err(error) => {
-                let problem =
+                let why =
                     routes.end().map_or_else(|| server_problem(&error, signing.as_deref()), Problem::from);
-                let problem = with_last_stderr(problem, stderr.as_ref(), secrets).await;
+                let problem = with_last_stderr(why, stderr.as_ref(), secrets).await;
                 return Err(ConnectError::of(&error, problem, process.is_none()));
             }
         };
@@ -174,14 +174,10 @@ impl Session {
 
     /// Subscribes to changes of the list of tools within this time, where the protocol needs that.
     pub(super) async fn subscribe(&self, patience: Duration) {
-        let Some(info) = self.peer.peer_info() else { return };
-        let filter =
-            SubscriptionFilter::builder().tools_list_changed().build().supported_by(&info.capabilities);
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let filter = filter.supported_by(&self.capabilities());
         let mut subscription = self.subscription.lock().await;
-        if subscription.is_none()
-            && !info.protocol_version.has_initialize()
-            && filter.tools_list_changed.is_some()
-        {
+        if subscription.is_none() && self.is_newer() && filter.tools_list_changed.is_some() {
             *subscription = timeout(patience, self.peer.listen(filter)).await.ok().and_then(Result::ok);
         }
     }

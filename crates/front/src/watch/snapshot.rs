@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf, absolute};
 use std::time::SystemTime;
 
@@ -91,10 +93,7 @@ impl FileStamp {
             modified: metadata.modified().ok(),
             identity: Identity::of(path, &metadata),
             #[cfg(unix)]
-            changed: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.ctime(), metadata.ctime_nsec())
-            },
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
 }
@@ -102,8 +101,6 @@ impl FileStamp {
 impl Identity {
     #[cfg_attr(unix, expect(unused_variables, reason = "the system numbers its files"))]
     fn of(path: &Path, metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
         Self {
             #[cfg(unix)]
             number: (metadata.dev(), metadata.ino()),

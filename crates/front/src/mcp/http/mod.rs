@@ -86,12 +86,9 @@ pub(in crate::mcp) fn transport(
 ) -> Result<StreamableHttpClientTransport<SignedClient>, Problem> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder()
-        .redirect(redirects())
-        .connect_timeout(signing.endpoint.timeout)
-        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())?;
+    let http = reqwest::Client::builder().redirect(redirects()).connect_timeout(signing.endpoint.timeout);
+    let http = http.user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))).build();
+    let http = http.map_err(|error| error.to_string())?;
     let client = SignedClient { http, signing: Arc::clone(signing), notes: Arc::clone(notes) };
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
     Ok(StreamableHttpClientTransport::with_client(client, config))
@@ -151,8 +148,7 @@ const MAX_REDIRECTS: usize = 3;
 fn redirects() -> Policy {
     Policy::custom(|attempt| {
         let keeps_message = matches!(attempt.status().as_u16(), 307 | 308);
-        let is_same =
-            attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+        let is_same = attempt.previous().first().is_some_and(|url| url.origin() == attempt.url().origin());
         if keeps_message && is_same && attempt.previous().len() <= MAX_REDIRECTS {
             attempt.follow()
         } else {
