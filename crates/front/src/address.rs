@@ -195,13 +195,11 @@ fn checked(address: &str, bytes: Vec<u8>) -> Result<Arc<str>, FetchError> {
     if tools.is_empty() {
         return no_registry("it has no tools".into());
     }
-    match tools.iter().find(|tool| tool.definition.backend.is_some()) {
-        Some(tool) => {
-            let name = &tool.definition.name;
-            no_registry(format!("`{name}` names a backend, and a registry.json has none"))
-        }
-        None => Ok(document.text),
+    if let Some(tool) = tools.iter().find(|tool| tool.definition.backend.is_some()) {
+        let name = &tool.definition.name;
+        return no_registry(format!("`{name}` names a backend, and a registry.json has none"));
     }
+    Ok(document.text)
 }
 
 #[cfg(test)]

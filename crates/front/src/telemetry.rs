@@ -9,11 +9,9 @@ use http::HeaderMap;
 const TRACEPARENT: &str = "traceparent";
 
 /// An operation with a span; empty if nothing is exported.
-#[derive(Debug)]
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only exports read it"))]
 pub struct Operation(Option<Box<Description>>);
 
-#[derive(Debug)]
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only exports read it"))]
 struct Description {
     name: String,
@@ -95,7 +93,6 @@ use otlp::{Kind, is_on};
 mod otlp {
     use super::Operation;
 
-    #[derive(Debug)]
     pub enum Kind {
         Server,
         Client,
@@ -103,7 +100,6 @@ mod otlp {
     }
 
     /// The export in progress.
-    #[derive(Debug)]
     pub struct Exporting;
 
     /// Exports traces and metrics to this address until the value is dropped.
@@ -166,7 +162,6 @@ mod otlp {
     }
 
     /// The export in progress. Dropping it sends the data that is left.
-    #[derive(Debug)]
     pub struct Exporting(SdkTracerProvider, SdkMeterProvider);
 
     impl Drop for Exporting {

@@ -78,16 +78,11 @@ impl Authorization {
     }
 
     /// Asks for a new token with the refresh token of a sign-in, which goes to its own issuer alone.
-    pub(super) async fn refresh(
-        mut self,
-        sign_in: &SignIn,
-        auth: &ServerAuth,
-    ) -> Result<SignIn, RefreshError> {
-        let tokens = sign_in.tokens.clone().ok_or(RefreshError::Ended)?;
-        if self.issuer() != sign_in.issuer {
+    pub(super) async fn refresh(mut self, used: &SignIn, auth: &ServerAuth) -> Result<SignIn, RefreshError> {
+        let tokens = used.tokens.clone().ok_or(RefreshError::Ended)?;
+        if self.issuer() != used.issuer {
             // Also where the metadata is missing for a moment, so the sign-in stays.
-            let problem =
-                format!("the server does not name {} now, where the sign-in is from", sign_in.issuer);
+            let problem = format!("the server does not name {} now, where the sign-in is from", used.issuer);
             return Err(RefreshError::Failed(clean_line(&problem).into()));
         }
         let secrets = [Some(&tokens.access), tokens.refresh.as_ref(), tokens.client_secret.as_ref()];
@@ -100,12 +95,12 @@ impl Authorization {
                 reason => RefreshError::Failed(reason.into()),
             },
         };
-        let mut client = OAuthClientConfig::new(&sign_in.client_id, &sign_in.redirect_uri);
+        let mut client = OAuthClientConfig::new(&used.client_id, &used.redirect_uri);
         client.client_secret = tokens.client_secret.clone();
         self.manager.configure_client(client).map_err(failed)?;
-        self.credentials.save(stored(sign_in, &tokens)).await.map_err(failed)?;
+        self.credentials.save(stored(used, &tokens)).await.map_err(failed)?;
         self.manager.refresh_token().await.map_err(failed)?;
-        self.sign_in(sign_in).await.map_err(RefreshError::Failed)
+        self.sign_in(used).await.map_err(RefreshError::Failed)
     }
 
     /// The sign-in with the tokens that were just given; everything else is that of `before`. A token that no header can hold is

@@ -19,15 +19,11 @@ pub(super) fn client() -> Result<&'static reqwest::Client, SignInError> {
     let client = HTTP.get_or_init(|| {
         // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        reqwest::Client::builder()
-            .gzip(false)
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECTING)
-            // Requests may come from different runtimes, and a connection belongs to one.
-            .pool_max_idle_per_host(0)
-            .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| error.to_string().into())
+        let client = reqwest::Client::builder().gzip(false).connect_timeout(CONNECTING);
+        // Requests may come from different runtimes, and a connection belongs to one.
+        let client = client.redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
+        let client = client.user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))).build();
+        client.map_err(|error| error.to_string().into())
     });
     client.as_ref().map_err(Clone::clone)
 }

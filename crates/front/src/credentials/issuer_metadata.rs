@@ -25,12 +25,9 @@ pub async fn issuer_metadata(issuer: &str, field: &str) -> Result<(String, Value
             Err(problem) => unusable = unusable.or(Some(format!("{path}: {problem}"))),
         }
     }
-    Err(match unusable {
-        Some(reason) => NoMetadata { is_absent: false, reason },
-        None => {
-            NoMetadata { is_absent: true, reason: format!("it answered 404 to {}", absent.join(" and ")) }
-        }
-    })
+    let is_absent = unusable.is_none();
+    let reason = unusable.unwrap_or_else(|| format!("it answered 404 to {}", absent.join(" and ")));
+    Err(NoMetadata { is_absent, reason })
 }
 
 /// The places of the metadata of an issuer, as origin and path: as RFC 8414 has it, then as OpenID Connect has it.

@@ -2,10 +2,10 @@
 //!
 //! 1. [`Credentials`] answers one question: the token of a server, for the operator or for a caller ([`tokens`]).
 //! 2. A server is called as the operator who has signed in ([`person`], [`refresh`]), as a [`service`] (client credentials), or
-//!    with the caller's own token ([`identity`]).
+//!    with the caller's own token ([`mod@identity`]).
 //! 3. The operator signs in ([`sign_in`], [`offered`]) and out ([`sign_out`]): [`redirect_listener`] is the address that the
 //!    browser comes back to, [`authorization_server`] is found and asked, and [`sign_in_file`] keeps the tokens.
-//! 4. Requests go over [`http`]; [`issuer_metadata`] and each [`challenge`] of a server are read from their answers.
+//! 4. Requests go over [`http`]; [`mod@issuer_metadata`] and each [`challenge`] of a server are read from their answers.
 //! 5. A [`SecretToken`] shows its value to a request alone. A [`SignInProblem`] explains a missing token, with [`reasons`] of
 //!    the authorization server.
 

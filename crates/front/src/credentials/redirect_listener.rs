@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use subtle::ConstantTimeEq;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use toolcrib_definition::clean_line;
@@ -30,7 +31,7 @@ pub(super) struct RedirectListener {
     pub(super) address: String,
     /// The browsers that come back.
     pub(super) arrivals: mpsc::Receiver<Arrival>,
-    task: tokio::task::JoinHandle<()>,
+    _task: JoinSet<()>,
 }
 
 /// A browser that came back, and waits for its page.
@@ -48,18 +49,13 @@ impl RedirectListener {
         let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await?;
         let address = format!("http://127.0.0.1:{}{PATH}", listener.local_addr()?.port());
         let (arrived, arrivals) = mpsc::channel(MAX_WAITING);
-        let task = tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        task.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(timeout(REQUEST_TIME, serve(stream, arrived.clone())));
             }
         });
-        Ok(Self { address, arrivals, task })
-    }
-}
-
-impl Drop for RedirectListener {
-    fn drop(&mut self) {
-        self.task.abort();
+        Ok(Self { address, arrivals, _task: task })
     }
 }
 

@@ -19,13 +19,6 @@ static REFRESHES: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 /// One of the refreshes that a program waits for before it ends.
 struct Refreshing;
 
-impl Refreshing {
-    fn begin() -> Self {
-        *locked(&REFRESHES.0) += 1;
-        Self
-    }
-}
-
 impl Drop for Refreshing {
     fn drop(&mut self) {
         *locked(&REFRESHES.0) -= 1;
@@ -48,11 +41,12 @@ pub(super) async fn refresh(
     let failed = || SignInProblem::Refused("the sign-in could not be refreshed".into());
     let auth = server.auth.clone().unwrap_or_default();
     let (sender, outcome) = oneshot::channel();
-    let refreshing = Refreshing::begin();
+    *locked(&REFRESHES.0) += 1;
+    let refreshing = Refreshing;
     let work = move || {
         let _refreshing = refreshing;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let refreshed = runtime.map(|runtime| runtime.block_on(refresh_alone(&place, &auth, &used)));
+        let refreshed = runtime.map(|runtime| runtime.block_on(refresh_once(&place, &auth, &used)));
         let _ = sender.send(refreshed.unwrap_or_else(|_| Err(failed())));
     };
     std::thread::Builder::new().name("refresh".into()).spawn(work).map_err(|_| failed())?;
@@ -60,11 +54,7 @@ pub(super) async fn refresh(
 }
 
 /// Refreshes a sign-in while no other process does. Where one has done so, its token counts.
-async fn refresh_alone(
-    place: &Place,
-    auth: &ServerAuth,
-    used: &SignIn,
-) -> Result<SecretToken, SignInProblem> {
+async fn refresh_once(place: &Place, auth: &ServerAuth, used: &SignIn) -> Result<SecretToken, SignInProblem> {
     let refused = SignInProblem::refused;
     let _lock = place.lock().await.map_err(refused)?;
     let ended = || SignInProblem::sign_in("the sign-in to it has ended", used.scopes.clone());

@@ -122,16 +122,11 @@ impl Slot {
         let wait = service.server.timeout().min(MAX_WAIT);
         let late = || SignInProblem::Refused("its authorization server did not answer in time".into());
         let asked = timeout(wait, service.ask(&self.scopes)).await.unwrap_or_else(|_| Err(late()));
-        match asked {
-            Ok((token, lifetime)) => {
-                self.token = Some((token.clone(), Instant::now() + kept_for(lifetime)));
-                Ok(token)
-            }
-            Err(problem) => {
-                self.failed = Some((Instant::now(), problem.clone()));
-                Err(problem)
-            }
+        match &asked {
+            Ok((token, life)) => self.token = Some((token.clone(), Instant::now() + kept_for(*life))),
+            Err(problem) => self.failed = Some((Instant::now(), problem.clone())),
         }
+        asked.map(|(token, _)| token)
     }
 }
 

@@ -174,9 +174,8 @@ impl PendingSignIn {
             AuthorizationCallback::from_redirect_url(&format!("{}?{query}", self.callback.address));
         let callback = callback.map_err(|error| reason(&error, secrets))?;
         let manager = &self.authorization.manager;
-        let state = &callback.csrf_token;
         let issuer = callback.issuer.as_deref();
-        let given = manager.exchange_code_for_token_with_issuer(code, state, issuer).await;
+        let given = manager.exchange_code_for_token_with_issuer(code, &callback.csrf_token, issuer).await;
         given.map_err(|error| match reason(&error, secrets) {
             reason if is_unknown_client(&reason) => format!(
                 "{reason}; {WRONG_CLIENT}: see the `auth` of `{}` in toolcrib.toml",
@@ -231,16 +230,17 @@ async fn client(
         return configured.map(|()| client).map_err(|error| reason(&error, &[]).into());
     }
     let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, scopes).await;
-    let registered = registered.map_err(|error| if authorization.is_discovered {
- format!(
-            "toolcrib cannot register itself at {}: {}; register a client there, and set `client_id` in the `auth` of \
-             the server",
-            clean_line(&authorization.issuer()),
-            reason(&error, &[])
-        )
- } else {
- format!("it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}")
- });
+    let registered = registered.map_err(|error| {
+        if !authorization.is_discovered {
+            return format!(
+                "it names no authorization server, so that nobody can sign in to it; {OWN_TOKEN}"
+            );
+        }
+        let issuer = clean_line(&authorization.issuer());
+        let why = reason(&error, &[]);
+        let help = "register a client there, and set `client_id` in the `auth` of the server";
+        format!("toolcrib cannot register itself at {issuer}: {why}; {help}")
+    });
     Ok(registered?)
 }
 

@@ -110,9 +110,7 @@ pub(super) fn all(folder: &Path) -> Vec<SignIn> {
 
 /// The place of a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
-    file: PathBuf,
-}
+pub(super) struct Place(PathBuf);
 
 /// A file as it was once; a file that was replaced has another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,12 +122,12 @@ impl Place {
         let hash = blake3::hash(format!("{name}\n{url}").as_bytes()).to_hex();
         let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         let shown: String = name.chars().filter(is_plain).take(40).collect();
-        Self { file: folder.join(format!("{shown}-{}.json", &hash[..16])) }
+        Self(folder.join(format!("{shown}-{}.json", &hash[..16])))
     }
 
     /// The version of the file; `None` without one.
     pub(super) fn version(&self) -> Option<SignInVersion> {
-        let facts = fs::metadata(&self.file).ok()?;
+        let facts = fs::metadata(&self.0).ok()?;
         #[cfg(unix)]
         let number = std::os::unix::fs::MetadataExt::ino(&facts);
         #[cfg(not(unix))]
@@ -139,19 +137,19 @@ impl Place {
 
     /// The sign-in with its tokens; `None` without one. A file that others can write to does not count.
     pub(super) fn read(&self) -> Result<Option<SignIn>, SignInError> {
-        read(&self.file).map_err(|error| self.failed("read", error))
+        read(&self.0).map_err(|error| self.failed("read", error))
     }
 
     /// Writes a sign-in.
     pub(super) fn write(&self, sign_in: &SignIn) -> Result<(), SignInError> {
         let text = serde_json::to_string_pretty(sign_in).map_err(|error| error.to_string())?;
-        private_file::write(&self.file, format!("{text}\n").as_bytes())
+        private_file::write(&self.0, format!("{text}\n").as_bytes())
             .map_err(|error| self.failed("write", error))
     }
 
     /// Removes a sign-in.
     pub(super) fn remove(&self) -> Result<(), SignInError> {
-        match fs::remove_file(&self.file) {
+        match fs::remove_file(&self.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", error)),
             _ => Ok(()),
         }
@@ -159,9 +157,9 @@ impl Place {
 
     /// Waits until no other process changes this sign-in, and keeps others from it until the lock is dropped.
     pub(super) async fn lock(&self) -> Result<File, SignInError> {
-        let file = self.file.with_extension("lock");
+        let file = self.0.with_extension("lock");
         let failed = |error| self.failed("lock", error);
-        private_file::create_folder(self.file.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+        private_file::create_folder(self.0.parent().unwrap_or(Path::new("."))).map_err(failed)?;
         let lock = private_file::options().write(true).create(true).truncate(false).open(file);
         let lock = lock.map_err(failed)?;
         let until = Instant::now() + LOCK_WAIT;
@@ -180,9 +178,9 @@ impl Place {
     fn failed(&self, what: &str, error: io::Error) -> SignInError {
         match error.kind() {
             io::ErrorKind::InvalidData => {
-                format!("{} is damaged, or others can write to it: remove it", self.file.display()).into()
+                format!("{} is damaged, or others can write to it: remove it", self.0.display()).into()
             }
-            _ => format!("cannot {what} {}: {error}", self.file.display()).into(),
+            _ => format!("cannot {what} {}: {error}", self.0.display()).into(),
         }
     }
 }

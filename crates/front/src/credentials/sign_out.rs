@@ -15,7 +15,6 @@ use toolcrib_catalog::config::ServerAuth;
 const REVOKING: Duration = Duration::from_secs(10);
 
 /// A sign-in that was ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedOut {
     /// The authorization server.
     pub issuer: String,

@@ -41,14 +41,13 @@ impl Credentials {
         server: (&str, &Server),
         caller: Option<&CallerToken>,
     ) -> Result<Option<SecretToken>, SignInProblem> {
+        let own = |caller: &CallerToken| caller.token.clone().ok_or(SignInProblem::NoCallerToken);
         match acts_as(server.1) {
             None => Ok(None),
             Some(ActsAs::Person) => self.person.token(server, caller).await,
             Some(ActsAs::Service) => self.services.token(self.service(server.1)?).await.map(Some),
             // Tools are listed without a token.
-            Some(ActsAs::Caller) => caller.map_or(Ok(None), |caller| {
-                caller.token.clone().map(Some).ok_or(SignInProblem::NoCallerToken)
-            }),
+            Some(ActsAs::Caller) => caller.map(own).transpose(),
         }
     }
 

@@ -165,14 +165,11 @@ impl Connection {
 
     /// Has the server contacted again, where the operator has signed in or out since.
     fn replace_outdated(&self) {
-        let open = self.open();
-        match open.filter(|session| session.is_outdated()) {
-            Some(session) => session.replace(),
-            None if self.has_new_sign_in() => {
-                self.set_status(Status::Starting);
-                self.at_once.notify_one();
-            }
-            None => {}
+        if let Some(session) = self.open().filter(|session| session.is_outdated()) {
+            session.replaced.send_replace(true);
+        } else if self.has_new_sign_in() {
+            self.set_status(Status::Starting);
+            self.at_once.notify_one();
         }
     }
 
@@ -191,13 +188,6 @@ impl Connection {
             _ => return false,
         };
         self.sign_in() != known
-    }
-
-    /// Waits until the operator signs in to the server, if it is away for want of that.
-    async fn until_new_sign_in(&self) {
-        while !self.has_new_sign_in() {
-            sleep(SOON).await;
-        }
     }
 
     fn is_busy(&self) -> bool {
@@ -262,7 +252,7 @@ impl Connection {
             tokio::select! {
                 () = sleep_until(start), if is_awaited || self.starts_by_itself() => return,
                 () = self.at_once.notified() => return,
-                () = self.until_new_sign_in() => return,
+                () = async { while !self.has_new_sign_in() { sleep(SOON).await } } => return,
                 () = self.wanted.notified() => {}
             }
         }

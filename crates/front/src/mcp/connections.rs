@@ -105,8 +105,7 @@ impl Connections {
 
     /// An open session with a server. Starts a server that does not run.
     pub async fn session(&self, endpoint: &Endpoint) -> Result<Arc<Session>, Problem> {
-        let connection = self.connection(endpoint)?;
-        connection.session().await
+        self.connection(endpoint)?.session().await
     }
 
     /// The servers whose tools are listed, in the order in which they were first named.
@@ -157,16 +156,13 @@ impl Connections {
     pub fn problem(&self, server: &str) -> Option<Problem> {
         let connections = locked(&self.connections);
         let mut listed = connections.iter().filter(|connection| connection.is_listed());
-        match listed.find(|connection| connection.endpoint.name == server)?.server_state().status {
-            Status::Failed(problem) => Some(problem),
-            _ => None,
-        }
+        let status = listed.find(|connection| connection.endpoint.name == server)?.server_state().status;
+        if let Status::Failed(problem) = status { Some(problem) } else { None }
     }
 
     /// Closes all connections; servers get a short time to end.
     pub async fn close(&self) {
-        let tasks = self.drop_all();
-        let _ = timeout(ENDING, join_all(tasks)).await;
+        let _ = timeout(ENDING, join_all(self.drop_all())).await;
     }
 
     fn drop_all(&self) -> Vec<JoinHandle<()>> {

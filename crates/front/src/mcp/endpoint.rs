@@ -67,7 +67,7 @@ impl Endpoint {
     pub fn for_call(self, user: EndpointUser, caller: &HeaderMap) -> Result<Self, Missing> {
         let headers = Some(wanted(&self.server.headers, caller)?).filter(|headers| !headers.is_empty());
         // The only client of the process shares its connections with nobody.
-        let client = user.client.filter(|client| !client.is_only());
+        let client = user.client.filter(|client| !client.is_only);
         Ok(Self { user: EndpointUser { headers, client, ..user }, ..self })
     }
 

@@ -14,7 +14,8 @@ pub struct IdScanner {
     /// The field that is being read, without values that are objects or lists.
     field: Vec<u8>,
     pub(super) id: Option<Value>,
-    has_method: bool,
+    /// Whether the message is a request or a notification.
+    pub(super) has_method: bool,
 }
 
 impl IdScanner {
@@ -23,11 +24,6 @@ impl IdScanner {
         let mut scanner = Self::default();
         scanner.read(text);
         scanner
-    }
-
-    /// Whether the message is a request or a notification.
-    pub(super) fn has_method(&self) -> bool {
-        self.has_method
     }
 
     /// The id of the request that a message answers.

@@ -43,7 +43,7 @@ fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<
     if has_too_many_values(text) {
         let scanner = IdScanner::of(text);
         let why = format!("it has more than {MAX_OTHERS_VALUES} values");
-        return if scanner.has_method() {
+        return if scanner.has_method {
             Some("".into())
         } else {
             Some(unreadable(asked.cloned().or(scanner.answered())?, &why).into())

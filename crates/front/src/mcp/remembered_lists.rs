@@ -5,7 +5,6 @@
 //! nobody else can write to it, its hash fits, and it is a list of tools.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
@@ -56,8 +55,7 @@ pub(super) fn write(folder: &Path, endpoint: &Endpoint, listing: &Listing) -> io
     let Some(tools) = &listing.tools else { return Ok(()) };
     let server = listing.server.clone();
     let title = listing.title.clone();
-    let is_older = listing.is_older;
-    let head = Head { version: VERSION, server, title, is_older, hash: hash(tools) };
+    let head = Head { version: VERSION, server, title, is_older: listing.is_older, hash: hash(tools) };
     let file = file(folder, endpoint);
     private_file::create_folder(folder)?;
     if !file.exists() {
@@ -72,10 +70,8 @@ fn file(folder: &Path, endpoint: &Endpoint) -> PathBuf {
 
 /// Forgets the oldest lists, so that there is room for one more.
 fn make_room(folder: &Path) -> io::Result<()> {
-    let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)?
-        .flatten()
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
+    let dated = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+    let mut files: Vec<_> = fs::read_dir(folder)?.flatten().filter_map(dated).collect();
     files.sort();
     let excess = (files.len() + 1).saturating_sub(MAX_FILES);
     files.iter().take(excess).for_each(|(_, file)| _ = fs::remove_file(file));

@@ -121,9 +121,8 @@ impl FilledSecrets {
             let (min, scheme) =
                 if is_credential { (MIN_SECRET, value.split_once(' ')) } else { (MIN_HEADER, None) };
             let texts = [value.as_str()].into_iter().chain(scheme.map(|(_, credentials)| credentials.trim()));
-            let texts = texts.filter(|text| text.len() >= min);
-            self.filled
-                .extend(texts.map(|text| Secret { text: text.into(), is_for_results: !is_credential }));
+            let secret = |text: &str| Secret { text: text.into(), is_for_results: !is_credential };
+            self.filled.extend(texts.filter(|text| text.len() >= min).map(secret));
         }
         self.fill(headers, environment, caller)
     }
@@ -185,8 +184,7 @@ impl FilledSecrets {
                 }
             }
         });
-        let filled = filled.into_owned();
-        missing.map_or(Ok(filled), Err)
+        missing.map_or(Ok(filled.into_owned()), Err)
     }
 
     pub(super) fn is_empty(&self) -> bool {

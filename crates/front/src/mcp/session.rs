@@ -52,7 +52,7 @@ pub struct Session {
     /// Has the server listed again.
     pub(super) changed: Arc<Notify>,
     /// Whether another session takes its place.
-    replaced: watch::Sender<bool>,
+    pub(super) replaced: watch::Sender<bool>,
     /// Changes of resources and prompts; the handler of the connection has the sender, so that it closes with that.
     pub(super) announcements: broadcast::WeakSender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
@@ -127,31 +127,26 @@ impl Session {
                 let headers = endpoint.headers(environment, secrets)?;
                 let inner = http::transport(&url, headers, &tokens, &notes)?;
                 signing = Some(tokens);
-                let transport = RoutedTransport::new(inner, &routes);
-                client.serve_with_lifecycle(transport, mode).await
+                client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
             None => {
                 let (started, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
                 process = Some(started);
-                let mut lines = Lines {
-                    notes: Arc::clone(&notes),
-                    routes: Arc::clone(&routes),
-                    log: Log::new(&endpoint.name, secrets),
-                    noise: 0,
-                };
+                let log = Log::new(&endpoint.name, secrets);
+                let mut lines =
+                    Lines { notes: Arc::clone(&notes), routes: Arc::clone(&routes), log, noise: 0 };
                 let stdout = LineCheck::new(stdout, MAX_LINE, move |line| lines.read(line));
                 let inner = AsyncRwTransport::new_client(stdout, stdin);
-                let transport = RoutedTransport::new(inner, &routes);
-                client.serve_with_lifecycle(transport, mode).await
+                client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
         };
         let stderr = process.as_ref().map(|process| process.stderr.clone());
         let service = match service {
             Ok(service) => service,
             Err(error) => {
-                let problem =
+                let why =
                     routes.end().map_or_else(|| server_problem(&error, signing.as_deref()), Problem::from);
-                let problem = with_last_stderr(problem, stderr.as_ref(), secrets).await;
+                let problem = with_last_stderr(why, stderr.as_ref(), secrets).await;
                 return Err(ConnectError::of(&error, problem, process.is_none()));
             }
         };
@@ -179,14 +174,10 @@ impl Session {
 
     /// Subscribes to changes of the list of tools within this time, where the protocol needs that.
     pub(super) async fn subscribe(&self, patience: Duration) {
-        let Some(info) = self.peer.peer_info() else { return };
-        let filter =
-            SubscriptionFilter::builder().tools_list_changed().build().supported_by(&info.capabilities);
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let filter = filter.supported_by(&self.capabilities());
         let mut subscription = self.subscription.lock().await;
-        if subscription.is_none()
-            && !info.protocol_version.has_initialize()
-            && filter.tools_list_changed.is_some()
-        {
+        if subscription.is_none() && self.is_newer() && filter.tools_list_changed.is_some() {
             *subscription = timeout(patience, self.peer.listen(filter)).await.ok().and_then(Result::ok);
         }
     }
@@ -241,11 +232,6 @@ impl Session {
     /// Whether the operator has signed in or out since the connection began.
     pub(super) fn is_outdated(&self) -> bool {
         self.signing.as_ref().is_some_and(|signing| signing.is_outdated())
-    }
-
-    /// Has another session take its place.
-    pub(super) fn replace(&self) {
-        self.replaced.send_replace(true);
     }
 
     /// Whether it is open, and no other session takes its place.

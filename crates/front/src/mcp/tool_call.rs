@@ -20,7 +20,6 @@ use crate::telemetry::Operation;
 const STDERR_WAIT: Duration = Duration::from_millis(50);
 
 /// Reason why a call has no result.
-#[derive(Debug)]
 pub enum McpCallError {
     /// The call did not reach the server.
     NotSent(String),
@@ -117,12 +116,10 @@ impl Session {
 
 /// The type of the error of a call, for telemetry.
 fn error_type(answer: &Result<ServerResult, ServiceError>) -> Option<String> {
-    match answer {
-        Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => {
-            Some("tool_error".into())
-        }
-        Ok(_) => None,
-        Err(ServiceError::McpError(error)) => Some(error.code.0.to_string()),
-        Err(_) => Some("_OTHER".into()),
-    }
+    Some(match answer {
+        Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => "tool_error".into(),
+        Ok(_) => return None,
+        Err(ServiceError::McpError(error)) => error.code.0.to_string(),
+        Err(_) => "_OTHER".into(),
+    })
 }

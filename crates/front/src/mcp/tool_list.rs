@@ -70,18 +70,15 @@ impl Session {
         }
         let info = self.peer.peer_info();
         let named = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
+        let notes = std::mem::take(&mut *locked(&self.notes));
         let listing = Listing {
-            tools: Some(text.into()),
+            tools: Some(format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n")).into()),
             count: tools.len(),
             server: named.map(|named| named.name.clone()),
             title: named.and_then(|named| named.title.clone()),
             is_older: self.is_older,
             problem: None,
-            notes: std::mem::take(&mut *locked(&self.notes))
-                .iter()
-                .map(|note| self.secrets.line(note))
-                .collect(),
+            notes: notes.iter().map(|note| self.secrets.line(note)).collect(),
         };
         Ok((listing, holds))
     }

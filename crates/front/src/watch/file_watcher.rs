@@ -23,6 +23,7 @@ const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Largest share of the time that scans take.
 const MAX_SCAN_SHARE: u32 = 50;
 
+#[derive(Default)]
 pub(super) struct FileWatcher {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeMap<Identity, PathBuf>,
@@ -37,14 +38,7 @@ pub(super) struct FileWatcher {
 impl FileWatcher {
     /// Opens a watcher that watches nothing yet.
     pub(super) fn open(debouncer: Debouncer, poll: bool) -> Self {
-        let mut file_watcher = Self {
-            watcher: None,
-            watched: BTreeMap::new(),
-            files: Arc::default(),
-            debouncer,
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        };
+        let mut file_watcher = Self { debouncer, ..Self::default() };
         if poll {
             return file_watcher;
         }

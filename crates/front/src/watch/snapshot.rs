@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf, absolute};
 use std::time::SystemTime;
 
@@ -91,10 +93,7 @@ impl FileStamp {
             modified: metadata.modified().ok(),
             identity: Identity::of(path, &metadata),
             #[cfg(unix)]
-            changed: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.ctime(), metadata.ctime_nsec())
-            },
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
 }
@@ -102,8 +101,6 @@ impl FileStamp {
 impl Identity {
     #[cfg_attr(unix, expect(unused_variables, reason = "the system numbers its files"))]
     fn of(path: &Path, metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
         Self {
             #[cfg(unix)]
             number: (metadata.dev(), metadata.ino()),
@@ -125,11 +122,9 @@ impl FilesSnapshot {
             }
         }
         for root in &roots.definitions {
-            snapshot.add_ancestors(root, MAX_LINKS);
             snapshot.walk(root, sources::entries(root));
         }
         for root in &roots.whole {
-            snapshot.add_ancestors(root, MAX_LINKS);
             snapshot.walk(root, WalkDir::new(root).into_iter().filter_map(Result::ok));
         }
         snapshot
@@ -143,6 +138,7 @@ impl FilesSnapshot {
     }
 
     fn walk(&mut self, root: &Path, entries: impl Iterator<Item = walkdir::DirEntry>) {
+        self.add_ancestors(root, MAX_LINKS);
         if !root.is_dir() {
             return self.file(root.to_path_buf());
         }

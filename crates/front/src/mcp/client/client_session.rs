@@ -12,7 +12,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 const MAX_WAITING: usize = 1_024;
 
 /// A message of a server for a client.
-#[derive(Debug)]
 pub enum ServerMessage {
     /// A notification.
     Notification(Box<ServerNotification>),
@@ -37,7 +36,7 @@ pub struct ClientSession {
     pub(super) capabilities: ClientCapabilities,
     pub(super) messages: ToClient,
     /// Whether this is the only client of the process, so that all connections are for it.
-    is_only: bool,
+    pub(in crate::mcp) is_only: bool,
     pub(super) levels: watch::Sender<Option<LoggingLevel>>,
     /// Whether its model was told that it asks no questions.
     pub(super) is_told: AtomicBool,
@@ -55,11 +54,6 @@ impl ClientSession {
         elicitation.is_some() || sampling.is_some() || roots.is_some()
     }
 
-    /// Whether all connections are for this client.
-    pub(in crate::mcp) fn is_only(&self) -> bool {
-        self.is_only
-    }
-
     /// Sets the level of log messages of its connections, also of those that open later.
     pub fn set_level(&self, level: LoggingLevel) {
         self.levels.send_replace(Some(level));
@@ -71,8 +65,6 @@ impl PartialEq for ClientSession {
         std::ptr::eq(self, other)
     }
 }
-
-impl Eq for ClientSession {}
 
 /// The client of a connection, as soon as it is known.
 pub(in crate::mcp) type CurrentClient = watch::Receiver<Option<Arc<ClientSession>>>;

@@ -22,7 +22,6 @@ use toolcrib_definition::guard::locked;
 const MAX_ROUTES: usize = 4_096;
 
 /// The requests in progress, with the clients that they were made for.
-#[derive(Debug)]
 pub(in crate::mcp) struct RequestRoutes {
     routes: Mutex<Routes>,
     /// The client of the whole connection, where there is one.
@@ -33,7 +32,7 @@ pub(in crate::mcp) struct RequestRoutes {
     end: OnceLock<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Routes {
     in_progress: IndexMap<RequestId, Route>,
     /// All requests that wait for an answer, also our own.
@@ -42,7 +41,6 @@ struct Routes {
     callers: Vec<Arc<str>>,
 }
 
-#[derive(Debug)]
 struct Route {
     token: Option<ProgressToken>,
     /// `None` where no client waits for messages.

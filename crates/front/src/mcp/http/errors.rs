@@ -42,10 +42,9 @@ pub(super) fn status_of(error: &HttpError) -> Option<(u16, Option<&str>)> {
 
 /// The status and the challenge with which a server refuses a token: 401, or 403 where it asks for more scopes.
 pub(super) fn refusal(error: &HttpError) -> Option<(u16, Option<&str>)> {
-    let asks_for_scopes =
-        |challenge: Option<&str>| challenge.is_some_and(|text| text.contains("insufficient_scope"));
-    status_of(error)
-        .filter(|(status, challenge)| *status == 401 || (*status == 403 && asks_for_scopes(*challenge)))
+    let (status, challenge) = status_of(error)?;
+    let asks_for_scopes = challenge.is_some_and(|text| text.contains("insufficient_scope"));
+    (status == 401 || (status == 403 && asks_for_scopes)).then_some((status, challenge))
 }
 
 /// Reason why a server does not answer, in one line, without its address.

@@ -86,12 +86,9 @@ pub(in crate::mcp) fn transport(
 ) -> Result<StreamableHttpClientTransport<SignedClient>, Problem> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder()
-        .redirect(redirects())
-        .connect_timeout(signing.endpoint.timeout)
-        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())?;
+    let http = reqwest::Client::builder().redirect(redirects()).connect_timeout(signing.endpoint.timeout);
+    let http = http.user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))).build();
+    let http = http.map_err(|error| error.to_string())?;
     let client = SignedClient { http, signing: Arc::clone(signing), notes: Arc::clone(notes) };
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
     Ok(StreamableHttpClientTransport::with_client(client, config))
@@ -124,9 +121,7 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<(), HttpError> {
         self.send(|token| {
-            let uri = Arc::clone(&uri);
-            let session_id = Arc::clone(&session_id);
-            self.http.delete_session(uri, session_id, token, headers.clone())
+            self.http.delete_session(Arc::clone(&uri), Arc::clone(&session_id), token, headers.clone())
         })
         .await
     }
@@ -140,9 +135,7 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
         let stream = self.send(|token| {
-            let uri = Arc::clone(&uri);
-            let session_id = session_id.clone();
-            self.http.get_stream(uri, session_id, last.clone(), token, headers.clone())
+            self.http.get_stream(Arc::clone(&uri), session_id.clone(), last.clone(), token, headers.clone())
         });
         Ok(readable_events(stream.await?, Arc::clone(&self.notes)))
     }
@@ -155,8 +148,7 @@ const MAX_REDIRECTS: usize = 3;
 fn redirects() -> Policy {
     Policy::custom(|attempt| {
         let keeps_message = matches!(attempt.status().as_u16(), 307 | 308);
-        let is_same =
-            attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+        let is_same = attempt.previous().first().is_some_and(|url| url.origin() == attempt.url().origin());
         if keeps_message && is_same && attempt.previous().len() <= MAX_REDIRECTS {
             attempt.follow()
         } else {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::StatusCode;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
@@ -37,10 +36,7 @@ pub(super) async fn posted(
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }
-    let asked = match message {
-        ClientJsonRpcMessage::Request(request) => Some(request),
-        _ => None,
-    };
+    let asked = if let ClientJsonRpcMessage::Request(request) = message { Some(request) } else { None };
     let is_probe = session_id.is_none()
         && asked.is_some_and(|asked| matches!(asked.request, ClientRequest::DiscoverRequest(_)));
     // A server that knows nothing of the newer protocol refuses its first question in many ways.
@@ -49,15 +45,11 @@ pub(super) async fn posted(
         let id = asked.map(|asked| asked.id.clone());
         Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, id), None))
     };
-    let sending = request.json(message).send();
-    let response = if is_probe {
-        match timeout(PROBE_TIME, sending).await {
-            Ok(response) => response?,
-            Err(_) => return unknown("no answer".into()),
-        }
-    } else {
-        sending.await?
+    let limit = if is_probe { PROBE_TIME } else { Duration::MAX };
+    let Ok(response) = timeout(limit, request.json(message).send()).await else {
+        return unknown("no answer".into());
     };
+    let response = response?;
     let status = response.status();
     let headers = response.headers();
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string);
@@ -111,7 +103,10 @@ pub(super) async fn posted(
                 own_session,
             )),
             _ if is_unknown && !status.is_redirection() => unknown(format!("HTTP {status}: {shown}")),
-            _ => Err(status_error(status, retry_after, &shown)),
+            _ if status.is_server_error() || status.as_u16() == 429 => {
+                Err(HttpStatusError::new(status.as_u16(), retry_after).into())
+            }
+            _ => Err(HttpError::UnexpectedServerResponse(format!("HTTP {status}: {shown}").into())),
         };
     }
     if kind.starts_with(EVENT_STREAM_MIME_TYPE) {
@@ -127,15 +122,6 @@ pub(super) async fn posted(
     let body = bounded(response, MAX_ANSWER).await?;
     let message = read(&body).ok_or(HttpError::UnexpectedServerResponse("it is no message".into()))?;
     Ok(StreamableHttpPostResponse::Json(message, own_session))
-}
-
-/// The error for a status that is no success.
-fn status_error(status: StatusCode, retry_after: Option<String>, shown: &str) -> HttpError {
-    if status.is_server_error() || status.as_u16() == 429 {
-        HttpStatusError::new(status.as_u16(), retry_after).into()
-    } else {
-        HttpError::UnexpectedServerResponse(format!("HTTP {status}: {shown}").into())
-    }
 }
 
 async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, HttpError> {
