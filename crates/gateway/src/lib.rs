@@ -8,6 +8,7 @@
 mod caller;
 mod context;
 pub mod exec;
+mod fields;
 pub mod functions;
 pub mod state;
 pub mod tool_error;

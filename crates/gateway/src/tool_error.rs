@@ -174,6 +174,16 @@ impl ToolError {
         Self::new(ErrorCode::Internal, problem.to_string(), "tell the operator of this server")
     }
 
+    /// The error of a caller whose roles do not allow a tool.
+    pub(crate) fn lacks_role(code: ErrorCode, tool: &str) -> Self {
+        let message = format!("you may not use `{tool}`: it needs a role that you do not have");
+        Self::new(
+            code,
+            message,
+            "do without it, or say that this task needs it; asking again changes nothing",
+        )
+    }
+
     /// Two errors as one.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.message = format!("{}; {}", self.message, other.message);

@@ -32,6 +32,14 @@ pub struct CatalogView {
     templates: Arc<Templates>,
     /// What was made of each tool, in the order of [`Catalog::tools`].
     made: Vec<MadeOfTool>,
+    /// Whether the result of any tool can change the context of a session.
+    shifts: bool,
+    derived: Derived,
+}
+
+/// What is made of a view at its first use.
+#[derive(Debug, Default)]
+struct Derived {
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
     skills: OnceLock<Result<Vec<ServedSkill>, TemplateError>>,
     vector_slot: OnceLock<Arc<VectorSlot>>,
@@ -39,8 +47,6 @@ pub struct CatalogView {
     /// The search indexes of its tools and of its categories.
     searchable: OnceLock<Index>,
     searchable_categories: OnceLock<Index>,
-    /// Whether the result of any tool can change the context of a session.
-    shifts: bool,
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
     /// The groups of its help.
@@ -112,15 +118,7 @@ impl CatalogView {
             templates,
             made: catalog.tools.iter().map(|_| MadeOfTool::default()).collect(),
             catalog,
-            index: OnceLock::new(),
-            skills: OnceLock::new(),
-            vector_slot: OnceLock::new(),
-            tree: OnceLock::new(),
-            searchable: OnceLock::new(),
-            searchable_categories: OnceLock::new(),
-            index_build: tokio::sync::Mutex::default(),
-            groups: OnceLock::new(),
-            help: Mutex::default(),
+            derived: Derived::default(),
         })
     }
 
@@ -226,7 +224,7 @@ impl CatalogView {
 
     /// The index: `README.md`, then the pages that it is split into where there are many tools.
     pub fn index(&self) -> &Result<Vec<IndexPage>, TemplateError> {
-        self.index.get_or_init(|| {
+        self.derived.index.get_or_init(|| {
             let docs = Docs::new(&self.catalog, self.profile(), &self.templates);
             let page = |path: &str, title: &str, markdown: Result<String, TemplateError>| {
                 Ok(IndexPage { path: path.into(), title: title.into(), markdown: Bytes::from(markdown?) })
@@ -238,13 +236,15 @@ impl CatalogView {
 
     /// Its tools as Agent Skills. Made at their first use.
     pub fn skills(&self) -> &Result<Vec<ServedSkill>, TemplateError> {
-        self.skills.get_or_init(|| ServedSkill::all(&self.catalog, &self.usable_profile(), &self.templates))
+        self.derived
+            .skills
+            .get_or_init(|| ServedSkill::all(&self.catalog, &self.usable_profile(), &self.templates))
     }
 
     /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own
     /// index: words of tools that a caller may not see would affect the hits. Made at its first use.
     pub fn search(&self) -> &Index {
-        self.searchable.get_or_init(|| {
+        self.derived.searchable.get_or_init(|| {
             let entries: Vec<IndexEntry> =
                 self.catalog.tools.par_iter().map(|tool| IndexEntry::from(&**tool)).collect();
             Index::configured(&entries, &self.catalog.config.search)
@@ -253,7 +253,7 @@ impl CatalogView {
 
     /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].
     pub fn vector_slot(&self) -> &Arc<VectorSlot> {
-        self.vector_slot.get_or_init(|| {
+        self.derived.vector_slot.get_or_init(|| {
             Arc::new(VectorSlot::new(
                 self.catalog.tools.iter().map(|tool| semantic::tool_text(tool)).collect(),
             ))
@@ -262,12 +262,12 @@ impl CatalogView {
 
     /// The tree of its categories. Made at its first use.
     pub fn tree(&self) -> &CategoryTree {
-        self.tree.get_or_init(|| CategoryTree::of(&self.catalog))
+        self.derived.tree.get_or_init(|| CategoryTree::of(&self.catalog))
     }
 
     /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
     pub(crate) fn categories(&self) -> &Index {
-        self.searchable_categories.get_or_init(|| {
+        self.derived.searchable_categories.get_or_init(|| {
             Index::configured(&category_entries(&self.catalog, self.tree()), &self.catalog.config.search)
         })
     }
@@ -280,7 +280,7 @@ impl CatalogView {
 
     /// Whether the search indexes are built.
     pub fn is_indexed(&self) -> bool {
-        self.searchable.get().is_some() && self.searchable_categories.get().is_some()
+        self.derived.searchable.get().is_some() && self.derived.searchable_categories.get().is_some()
     }
 
     /// Waits until the search indexes are built, on a separate thread, so that other requests of this thread go on.
@@ -289,7 +289,7 @@ impl CatalogView {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let _turn = self.index_build.lock().await;
+        let _turn = self.derived.index_build.lock().await;
         if !self.is_indexed() {
             let view = Arc::clone(self);
             // A failure there happens again where the index is used, and is reported there.
@@ -312,7 +312,7 @@ impl CatalogView {
 
     /// The groups of its help. Made at their first use.
     pub(crate) fn groups(&self) -> &Groups {
-        self.groups.get_or_init(|| Groups::of(&self.catalog, self.tree()))
+        self.derived.groups.get_or_init(|| Groups::of(&self.catalog, self.tree()))
     }
 
     /// The help on a target as JSON. Made at its first use, and then kept, except where a caller chooses the text of the target.
@@ -326,11 +326,11 @@ impl CatalogView {
             return make();
         }
         let key = (target.clone(), wanted);
-        if let Some(kept) = locked(&self.help).get(&key) {
+        if let Some(kept) = locked(&self.derived.help).get(&key) {
             return Ok(kept.clone());
         }
         let made = make()?;
-        locked(&self.help).insert(key, made.clone());
+        locked(&self.derived.help).insert(key, made.clone());
         Ok(made)
     }
 

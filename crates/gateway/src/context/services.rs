@@ -7,8 +7,7 @@ use super::counters::Counters;
 use crate::exec::backend::Backends;
 use crate::state::StateStore;
 use toolcrib_search::model::ChatModel;
-use toolcrib_search::semantic;
-use toolcrib_search::semantic::Semantic;
+use toolcrib_search::semantic::{self, Semantic};
 
 /// Services that outlive catalogs and are shared by all calls.
 pub struct Services {
@@ -67,11 +66,6 @@ impl SemanticSearch {
 
 impl std::fmt::Debug for Services {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let has_llm = self.llm.is_some();
-        to.debug_struct("Services")
-            .field("semantic", &self.semantic)
-            .field("llm", &has_llm)
-            .field("state", &self.state)
-            .finish()
+        to.debug_struct("Services").field("state", &self.state).finish_non_exhaustive()
     }
 }

@@ -11,6 +11,7 @@ use super::backend::McpAnswer;
 use super::envelope::Envelope;
 use super::request::CallRequest;
 use crate::context::FunctionContext;
+use crate::fields::fields;
 use crate::state::{Event, EventKind, StateStore, now};
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use toolcrib_catalog::arguments::Repair;
@@ -136,42 +137,32 @@ impl Call {
     pub(super) fn carried(&self) -> Map<String, Value> {
         let caller = &self.context.caller;
         let session = if caller.names_session { caller.session.as_deref() } else { None };
-        let fields = [
+        fields([
             ("dry_run", self.request.dry_run.map(Value::from)),
             ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
             ("receipt", self.request.receipt.as_deref().map(Value::from)),
             ("session", session.map(Value::from)),
-        ];
-        fields.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+        ])
     }
 
     /// The `meta` of the envelope.
     pub(super) fn meta(&self, notes: &Notes) -> Map<String, Value> {
-        let mut meta = Map::with_capacity(6);
-        meta.insert("trace_id".into(), self.context.trace.id().into());
         let tenths = self.started.elapsed().as_micros() / 100;
         let latency =
             if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
-        meta.insert("latency_ms".into(), latency);
         let warnings = self.request.warnings.iter().chain(&notes.warnings);
-        meta.insert("warnings".into(), warnings.map(String::as_str).collect());
-        if self.is_dry_run {
-            meta.insert("dry_run".into(), true.into());
-        }
-        if let (Some(false), Some(mode)) = (self.validated, self.no_schema_mode()) {
-            meta.insert("validated".into(), false.into());
-            meta.insert("no_schema_mode".into(), json!(mode));
-        }
-        if let Some(more) = &notes.continuation {
-            meta.insert("more".into(), more.clone());
-        }
-        if let Some(data) = notes.original.as_ref().and_then(|original| original.described_data()) {
-            meta.insert("blocks".into(), data);
-        }
-        if let Some(context) = &notes.session_context {
-            meta.insert("context".into(), context.clone());
-        }
-        meta
+        let unchecked = if self.validated == Some(false) { self.no_schema_mode() } else { None };
+        fields([
+            ("trace_id", Some(self.context.trace.id().into())),
+            ("latency_ms", Some(latency)),
+            ("warnings", Some(warnings.map(String::as_str).collect())),
+            ("dry_run", self.is_dry_run.then(|| true.into())),
+            ("validated", unchecked.map(|_| false.into())),
+            ("no_schema_mode", unchecked.map(|mode| json!(mode))),
+            ("more", notes.continuation.clone()),
+            ("blocks", notes.original.as_ref().and_then(|original| original.described_data())),
+            ("context", notes.session_context.clone()),
+        ])
     }
 
     /// An event of this call for the trace, without its facts.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::backend::McpAnswer;
+use crate::fields::fields;
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::Repair;
 
@@ -42,20 +43,14 @@ impl From<Result<Value>> for Outcome {
 impl Outcome {
     /// The fields of the envelope without `meta`.
     pub(super) fn into_fields(self, op: &str) -> Map<String, Value> {
-        let mut fields = Map::with_capacity(4);
-        fields.insert("op".into(), op.into());
-        match self {
-            Outcome::Result(result) => {
-                fields.insert("ok".into(), true.into());
-                fields.insert("result".into(), result);
+        let (is_ok, (name, value)) = match self {
+            Outcome::Result(result) => (true, ("result", result)),
+            Outcome::Failed(error) => (false, ("error", error.in_envelope(op))),
+            Outcome::Replayed(stored) => {
+                return [("op".to_string(), op.into())].into_iter().chain(stored).collect();
             }
-            Outcome::Failed(error) => {
-                fields.insert("ok".into(), false.into());
-                fields.insert("error".into(), error.in_envelope(op));
-            }
-            Outcome::Replayed(stored) => fields.extend(stored),
-        }
-        fields
+        };
+        fields([("op", Some(op.into())), ("ok", Some(is_ok.into())), (name, Some(value))])
     }
 
     /// The code of the error, if there is one.

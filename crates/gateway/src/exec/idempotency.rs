@@ -144,35 +144,29 @@ async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
 }
 
 fn claim_failure(claimed: &ClaimStatus, op: &str) -> ToolError {
-    match claimed {
-        ClaimStatus::Conflict { op: other } if other == op => ToolError::new(
-            ErrorCode::Conflict,
-            format!("this idempotency_key was used for a call of `{op}` with other arguments"),
-            "send another key for another call, or the same arguments for the same one",
-        ),
-        ClaimStatus::Conflict { op: other } => ToolError::new(
-            ErrorCode::Conflict,
-            format!("this idempotency_key was used for a call of `{other}`"),
-            "send another key for another call",
-        ),
-        ClaimStatus::Unknown => ToolError::new(
-            ErrorCode::OutcomeUnknown,
-            format!(
-                "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
-            ),
-            "check with a read whether it was done; if not, send it with a new key",
-        ),
-        ClaimStatus::AnswerGone => ToolError::new(
-            ErrorCode::OutcomeUnknown,
-            format!(
-                "a call of `{op}` with this idempotency_key was run, and newer answers have replaced its answer"
-            ),
-            "check with a read what it did; it is not run again",
-        ),
-        _ => ToolError::new(
-            ErrorCode::Conflict,
-            format!("a call of `{op}` with this idempotency_key is still running"),
-            "wait, then send the same call with the same key for its answer",
-        ),
-    }
+    let used = "this idempotency_key was used for a call of";
+    let call = format!("a call of `{op}` with this idempotency_key");
+    let (code, message, next) = match claimed {
+        ClaimStatus::Conflict { op: other } if other == op => {
+            let next = "send another key for another call, or the same arguments for the same one";
+            (ErrorCode::Conflict, format!("{used} `{op}` with other arguments"), next)
+        }
+        ClaimStatus::Conflict { op: other } => {
+            (ErrorCode::Conflict, format!("{used} `{other}`"), "send another key for another call")
+        }
+        ClaimStatus::Unknown => {
+            let message = format!("{call} was begun, and it is not known whether it did its work");
+            let next = "check with a read whether it was done; if not, send it with a new key";
+            (ErrorCode::OutcomeUnknown, message, next)
+        }
+        ClaimStatus::AnswerGone => {
+            let message = format!("{call} was run, and newer answers have replaced its answer");
+            (ErrorCode::OutcomeUnknown, message, "check with a read what it did; it is not run again")
+        }
+        _ => {
+            let next = "wait, then send the same call with the same key for its answer";
+            (ErrorCode::Conflict, format!("{call} is still running"), next)
+        }
+    };
+    ToolError::new(code, message, next)
 }

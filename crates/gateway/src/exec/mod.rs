@@ -30,19 +30,17 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
+use crate::context::FunctionContext;
+use crate::state::WaitBudget;
+use crate::tool_error::{Certainty, ToolError};
 use approvals::{approve, give_back};
 use call::{Call, Checked, Notes, StepAnswer};
 use check::check;
 use idempotency::{hold, reserve, settle};
 use record::record;
-
-use super::context::FunctionContext;
-use super::state::WaitBudget;
-use super::tool_error::{Certainty, ToolError};
 use send::{preview, send};
 use toolcrib_definition::guard::guarded;
-use toolcrib_front::telemetry;
-use toolcrib_front::telemetry::Operation;
+use toolcrib_front::telemetry::{self, Operation};
 
 pub use crate::caller::{Caller, LackedRight};
 pub use approvals::{Decided, Decision, binding, decide, erased, has_changed, whole_arguments};

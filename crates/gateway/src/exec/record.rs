@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::call::{Call, Notes};
@@ -11,6 +11,7 @@ use super::envelope::{Envelope, Outcome};
 use super::json_length::length;
 use super::session_context::load_session_context;
 use crate::context::FunctionContext;
+use crate::fields::fields;
 use crate::state::{Event, EventKind};
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::decoded;
@@ -105,26 +106,19 @@ impl Call {
         let counts = &self.context.services.counts;
         counts.add("toolcrib_executions_total", &format!("outcome=\"{word}\""), 1);
         counts.took("toolcrib_execution_duration_seconds", "", self.started.elapsed());
-        let mut detail = Map::new();
-        if let Some(key) = &self.request.idempotency_key {
-            detail.insert("idempotency_key".into(), key.as_str().into());
-        }
-        if let Some(outer) = &self.request.step {
-            detail.insert("step_of".into(), outer.op.as_str().into());
-        }
-        if let Some(Outcome::Replayed(_)) = outcome {
-            detail.insert("replayed".into(), true.into());
-        }
         let failure = match outcome {
             Some(Outcome::Failed(failure)) => Some(failure),
             _ => None,
         };
-        // Whether the backend has answered, and how, shows whether another try may go better.
-        for name in ["source", "status"] {
-            if let Some(value) = failure.and_then(|failure| failure.hints.get(name)) {
-                detail.insert(name.into(), value.clone());
-            }
-        }
+        let hint = |name: &str| failure.and_then(|failure| failure.hints.get(name)).cloned();
+        let detail = fields([
+            ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
+            ("step_of", self.request.step.as_ref().map(|outer| outer.op.as_str().into())),
+            ("replayed", matches!(outcome, Some(Outcome::Replayed(_))).then(|| true.into())),
+            // Whether the backend has answered, and how, shows whether another try may go better.
+            ("source", hint("source")),
+            ("status", hint("status")),
+        ]);
         // The secret arguments of the call that this one is a step of.
         let outer = FilledSecrets::of(self.request.step.iter().flat_map(|step| step.hidden.iter().cloned()));
         let error = failure.map(|failure| self.secrets().text(&outer.hide(&failure.message)).into_owned());
@@ -213,9 +207,6 @@ pub(super) fn require_writable(
 /// The error of a call that is not run, since the trace cannot be written.
 pub(super) fn unwritable(problem: impl Display) -> ToolError {
     let message = format!("nothing was run: the trace cannot be written now ({problem})");
-    ToolError::new(
-        ErrorCode::StateUnavailable,
-        message,
-        "tell the operator; reads still work; try again later",
-    )
+    let next = "tell the operator; reads still work; try again later";
+    ToolError::new(ErrorCode::StateUnavailable, message, next)
 }

@@ -13,7 +13,7 @@ use super::results::first_page;
 use super::select::{Missing, select_fields};
 use super::sent_arguments::SentArguments;
 use super::session_context::store_session_context;
-use super::steps::{preview_steps, run_steps};
+use super::steps::run_steps;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
@@ -25,7 +25,7 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value> 
     if let Backend::Steps(backend) = &*backend {
         // A dry run of steps runs those that only read.
         let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
-        return Box::pin(preview_steps(call, backend, &sent, notes)).await;
+        return Box::pin(run_steps(call, backend, &sent, &Begun::default(), notes)).await;
     }
     let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
     let begun = Begun::default();

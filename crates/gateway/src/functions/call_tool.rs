@@ -1,12 +1,13 @@
 //! `call_tool`: a call of a tool in the words of the discovery protocol.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::discovery::named_tool;
 use super::function::{Answer, Arguments, Function, FunctionContext, ToolError};
 use super::tool_exec::execute_with_functions;
 use crate::exec::{CallRequest, Envelope, Outcome};
+use crate::fields::fields;
 use toolcrib_catalog::arguments::FieldError;
 
 /// Arguments of `call_tool`: a call in the words of the discovery protocol.
@@ -40,21 +41,23 @@ impl Arguments for CallTool {
 /// The result of `call_tool`, with notes on the call.
 fn of_call_tool(mut envelope: Envelope) -> Answer {
     let original = envelope.original.take();
-    let mut fields = Map::new();
-    fields.insert("ok".into(), true.into());
-    fields.insert("tool_id".into(), envelope.op.as_str().into());
-    let repaired = serde_json::to_value(&envelope.repaired).unwrap_or_default();
+    let op = envelope.op.as_str().into();
+    let repaired = (!envelope.repaired.is_empty()).then(|| json!(envelope.repaired));
     let mut envelope = envelope.fields();
-    fields.insert("result".into(), envelope.shift_remove("result").unwrap_or_default());
-    if repaired.as_array().is_some_and(|repaired| !repaired.is_empty()) {
-        fields.insert("repaired".into(), repaired);
-    }
-    if let Some(Value::Object(mut meta)) = envelope.shift_remove("meta") {
+    let mut meta = envelope.shift_remove("meta");
+    if let Some(Value::Object(meta)) = &mut meta {
         meta.shift_remove("trace_id");
         meta.shift_remove("latency_ms");
         meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
-        fields.insert("meta".into(), Value::Object(meta));
     }
+    let result = envelope.shift_remove("result").unwrap_or_default();
+    let fields = fields([
+        ("ok", Some(true.into())),
+        ("tool_id", Some(op)),
+        ("result", Some(result)),
+        ("repaired", repaired),
+        ("meta", meta),
+    ]);
     Answer::enveloped(fields, None, original)
 }
 

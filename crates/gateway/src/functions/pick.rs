@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::function::{Answer, FunctionContext, Result, ToolError};
 use super::function::{Arguments, Function};
 use super::search::{SearchQuery, find};
 use crate::context::SemanticSearch;
+use crate::fields::fields;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;
@@ -91,19 +92,14 @@ impl Arguments for Pick {
 
 fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
     let PickOutcome { picks, verdict, semantic, unsafe_tools } = chosen;
-    let mut fields = Map::new();
-    fields.insert("verdict".into(), verdict.as_str().into());
-    fields.insert("candidates".into(), picks.candidates.iter().map(described).collect());
-    fields.insert("scorer".into(), scorer.as_str().into());
-    if let Some(fallback) = &picks.fallback {
-        fields.insert("fallback".into(), fallback.as_str().into());
-    }
-    if *unsafe_tools > 0 {
-        fields.insert("unsafe_left_out".into(), (*unsafe_tools).into());
-    }
-    if picks.candidates.is_empty() {
-        fields.insert("next_action".into(), hint(*unsafe_tools).into());
-    }
+    let fields = fields([
+        ("verdict", Some(verdict.as_str().into())),
+        ("candidates", Some(picks.candidates.iter().map(described).collect())),
+        ("scorer", Some(scorer.as_str().into())),
+        ("fallback", picks.fallback.as_deref().map(Value::from)),
+        ("unsafe_left_out", (*unsafe_tools > 0).then(|| (*unsafe_tools).into())),
+        ("next_action", picks.candidates.is_empty().then(|| hint(*unsafe_tools).into())),
+    ]);
     let answer = Answer::new(fields, None);
     match semantic {
         Some(semantic) => answer.with_semantic_status(semantic),

@@ -10,6 +10,7 @@ use super::discovery::not_authorized;
 use super::function::{
     Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
 };
+use crate::fields::fields;
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 
@@ -64,8 +65,8 @@ fn index_page(view: &CatalogView, name: &str) -> Option<Found> {
     let pages = view.index().as_ref().ok()?;
     let page = pages.iter().find(|page| page.path == path || page.path.strip_suffix(".md") == Some(path))?;
     let text = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
-    let fields = [("name", page.path.as_str()), ("markdown", text.as_str())];
-    let fields = fields.map(|(key, value)| (key.to_string(), Value::from(value))).into_iter().collect();
+    let fields =
+        fields([("name", Some(page.path.as_str().into())), ("markdown", Some(text.as_str().into()))]);
     Some(Found { fields, text })
 }
 
@@ -114,14 +115,13 @@ fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>> {
         Part::All => (String::from_utf8_lossy(&page.markdown).trim_end().to_string(), true),
         Part::One(section) => section_text(view, tool, section),
     };
-    let mut fields = Map::new();
-    fields.insert("name".into(), tool.name.as_str().into());
-    fields.insert("op".into(), tool.op.as_str().into());
-    fields.insert("doc_version".into(), page.version.as_str().into());
-    fields.insert("markdown".into(), text.as_str().into());
-    if earns_receipt {
-        fields.insert("receipt".into(), page.receipt.as_str().into());
-    }
+    let fields = fields([
+        ("name", Some(tool.name.as_str().into())),
+        ("op", Some(tool.op.as_str().into())),
+        ("doc_version", Some(page.version.as_str().into())),
+        ("markdown", Some(text.as_str().into())),
+        ("receipt", earns_receipt.then(|| page.receipt.as_str().into())),
+    ]);
     Ok(Some(Found { fields, text }))
 }
 

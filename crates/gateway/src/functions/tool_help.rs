@@ -18,8 +18,7 @@ use crate::state::{EventKind, EventQuery};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
-use toolcrib_docs::help;
-use toolcrib_docs::help::{Format, HelpOptions, usage};
+use toolcrib_docs::help::{self, Format, HelpOptions, usage};
 
 /// Arguments of `tool_help`.
 #[derive(Default, Deserialize)]
@@ -273,14 +272,12 @@ async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>> {
     }
     let left_out = ops.len().saturating_sub(MAX_OPS);
     let known = ops.into_iter().skip(left_out).map(|(op, usage)| json!({ "op": op, "usage": usage }));
-    let mut fields = Map::new();
-    fields.insert("path".into(), "session".into());
-    fields.insert("known".into(), known.collect());
-    if left_out > 0 {
-        fields.insert("left_out".into(), left_out.into());
-    }
-    fields.insert("next".into(), "call these without asking for help again".into());
-    Ok(fields)
+    Ok(crate::fields::fields([
+        ("path", Some("session".into())),
+        ("known", Some(known.collect())),
+        ("left_out", (left_out > 0).then(|| left_out.into())),
+        ("next", Some("call these without asking for help again".into())),
+    ]))
 }
 
 fn no_session() -> ToolError {

@@ -68,7 +68,12 @@ pub fn open(
     let at =
         Environment::new(variable).filled(at).map_err(|missing| StateError::Failed(missing.to_string()))?;
     if at.starts_with("postgres://") || at.starts_with("postgresql://") {
-        return postgres(&at);
+        #[cfg(feature = "postgres")]
+        return Ok(Arc::new(StateStore::postgres(&at)?));
+        #[cfg(not(feature = "postgres"))]
+        return Err(StateError::Failed(
+            "this toolcrib was built without PostgreSQL; build it with `--features postgres`".into(),
+        ));
     }
     match at.split_once("://") {
         Some((scheme, _)) => Err(StateError::Failed(format!(
@@ -77,16 +82,4 @@ pub fn open(
         ))),
         None => Ok(Arc::new(StateStore::open(&root.join(at))?)),
     }
-}
-
-#[cfg(feature = "postgres")]
-fn postgres(url: &str) -> Result<Arc<StateStore>, StateError> {
-    Ok(Arc::new(StateStore::postgres(url)?))
-}
-
-#[cfg(not(feature = "postgres"))]
-fn postgres(_: &str) -> Result<Arc<StateStore>, StateError> {
-    Err(StateError::Failed(
-        "this toolcrib was built without PostgreSQL; build it with `--features postgres`".into(),
-    ))
 }

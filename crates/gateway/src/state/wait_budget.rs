@@ -1,7 +1,6 @@
 //! The time that one call may wait for state, in total: a database that hangs delays a call once, and not once for every
 //! use of state.
 use super::database::{Result, StateError};
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -20,6 +20,7 @@ use tokio::time::{sleep, timeout};
 use super::backend_error::{BackendError, BackendErrorKind, CHECK_FIRST, Result};
 use super::http::plain;
 use super::request::{BackendRequest, BackendResponse, too_many_values};
+use crate::fields::fields;
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
@@ -199,13 +200,11 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
         (!text.trim().is_empty()).then(|| Value::from(&text[..end]))
     };
     let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_EXCERPT));
-    let answer = [
+    let answer = fields([
         ("exit_code", Some(json!(status.code()))),
         ("stderr", excerpt(&said[from..])),
         ("stdout", excerpt(&String::from_utf8_lossy(&output.stdout))),
-    ];
-    let answer: Map<String, Value> =
-        answer.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect();
+    ]);
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.
@@ -277,19 +276,14 @@ impl Filling<'_> {
 
     /// Refuses a value that the program would read as an option, and one with a NUL.
     fn check(&self, name: &str, value: &str, is_first: bool) -> Result<()> {
-        if value.contains('\0') {
-            return Err(BackendError::invalid_argument(
-                name,
-                format!("`{name}` holds a character that no program takes"),
-            ));
-        }
-        if is_first && value.starts_with('-') && !self.are_options_over {
-            return Err(BackendError::invalid_argument(
-                name,
-                format!("`{name}` begins with `-`, so it would be taken for an option"),
-            ));
-        }
-        Ok(())
+        let problem = if value.contains('\0') {
+            "holds a character that no program takes"
+        } else if is_first && value.starts_with('-') && !self.are_options_over {
+            "begins with `-`, so it would be taken for an option"
+        } else {
+            return Ok(());
+        };
+        Err(BackendError::invalid_argument(name, format!("`{name}` {problem}")))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The unchanged answer of an MCP server, with the data in its blocks and its value for an envelope.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::fields::fields;
 use toolcrib_definition::finding::from_others;
 use toolcrib_front::mcp::FilledSecrets;
 
@@ -110,12 +111,13 @@ impl DataBlock<'_> {
     }
 
     fn described(&self) -> Value {
-        let mut fields = Map::new();
-        fields.insert("block".into(), self.index.into());
-        fields.insert("type".into(), self.kind.into());
-        fields.extend(self.media_type.map(|media| ("mimeType".to_string(), media.into())));
-        fields.insert("bytes".into(), self.bytes().into());
-        Value::Object(fields)
+        let described = fields([
+            ("block", Some(self.index.into())),
+            ("type", Some(self.kind.into())),
+            ("mimeType", self.media_type.map(Value::from)),
+            ("bytes", Some(self.bytes().into())),
+        ]);
+        described.into()
     }
 
     /// The words that stand for the data in a value.

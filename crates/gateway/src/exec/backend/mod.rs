@@ -19,7 +19,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::caller::Caller;
-
 use servers::{bare, mcp_server, origin, web_server};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Config;

@@ -28,7 +28,7 @@ pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
     let found = found.and_then(|index| match context.view.catalog().tools.get(index) {
         Some(tool) if context.view.is_forbidden(index) => {
             context.caller.note_lacked_right(true);
-            Err(forbidden(tool))
+            Err(ToolError::lacks_role(ErrorCode::PermissionDenied, &tool.op))
         }
         Some(tool) => Ok((index, Arc::clone(tool))),
         None => Err(ToolError::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
@@ -68,14 +68,6 @@ fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
         return Some(tool);
     }
     catalog.respelled(&lower).filter(|tool| tool.effect != Effect::Destructive)
-}
-
-fn forbidden(tool: &Tool) -> ToolError {
-    ToolError::new(
-        ErrorCode::PermissionDenied,
-        format!("you may not use `{}`: it needs a role that you do not have", tool.op),
-        "do without it, or say that this task needs it; asking again changes nothing",
-    )
 }
 
 fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> ToolError {

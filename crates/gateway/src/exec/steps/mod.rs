@@ -28,7 +28,7 @@ use toolcrib_front::mcp::FilledSecrets;
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
 
-/// Runs the steps of a call.
+/// Runs the steps of a call. A dry run answers with the requests that they would send.
 pub(super) async fn run_steps(
     call: &Checked,
     backend: &StepsBackend,
@@ -38,20 +38,11 @@ pub(super) async fn run_steps(
 ) -> Result<Value> {
     let mut run = Run::new(call, sent);
     run.all(backend, begun, notes).await?;
+    if call.is_dry_run {
+        notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
+        return Ok(json!({ "would": { "backend": "steps", "steps": run.told } }));
+    }
     run.result(backend, notes)
-}
-
-/// Tells the calls of a dry run.
-pub(super) async fn preview_steps(
-    call: &Checked,
-    backend: &StepsBackend,
-    sent: &SentArguments<'_>,
-    notes: &mut Notes,
-) -> Result<Value> {
-    let mut run = Run::new(call, sent);
-    run.all(backend, &Begun::default(), notes).await?;
-    notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-    Ok(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
 /// A step with its tool and the tool's position; none for a step whose conditions do not hold.

@@ -1,8 +1,9 @@
 //! Categories and tools as lists and rankings show them: enough to choose, without schemas.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::context::CatalogView;
+use crate::fields::fields;
 use toolcrib_catalog::CategoryNode;
 use toolcrib_search::Hit;
 
@@ -38,19 +39,16 @@ pub(super) fn category_fields(node: &CategoryNode, hit: Option<&CategoryHit>) ->
 /// A tool in the category at `place`, with confidence and reason if there was a query.
 pub(super) fn tool_fields(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Value {
     let Some(tool) = view.catalog().tools.get(index) else { return Value::Null };
-    let mut fields = Map::with_capacity(7);
-    fields.insert("tool_id".into(), tool.op.as_str().into());
-    fields.insert("path".into(), segments(view.tree().node(place)));
-    fields.insert("summary".into(), tool.short.as_str().into());
-    fields.insert("tags".into(), tool.tags().into());
-    fields.insert("confidence".into(), hit.map(|hit| hundredths(hit.confidence)).into());
-    if let Some(hit) = hit {
-        fields.insert("reason".into(), hit.reason.as_str().into());
-    }
-    if view.is_forbidden(index) {
-        fields.insert("forbidden".into(), true.into());
-    }
-    Value::Object(fields)
+    let shown = fields([
+        ("tool_id", Some(tool.op.as_str().into())),
+        ("path", Some(segments(view.tree().node(place)))),
+        ("summary", Some(tool.short.as_str().into())),
+        ("tags", Some(tool.tags().into())),
+        ("confidence", Some(hit.map(|hit| hundredths(hit.confidence)).into())),
+        ("reason", hit.map(|hit| hit.reason.as_str().into())),
+        ("forbidden", view.is_forbidden(index).then(|| true.into())),
+    ]);
+    shown.into()
 }
 
 /// The first category below `scope` that holds a tool.

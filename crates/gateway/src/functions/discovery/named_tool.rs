@@ -19,11 +19,7 @@ pub(crate) fn named_tool<'e>(view: &'e CatalogView, name: &str) -> Result<(usize
 
 /// The error for a tool that exists, but not for this caller.
 pub(crate) fn not_authorized(name: &str) -> ToolError {
-    ToolError::new(
-        ErrorCode::NotAuthorized,
-        format!("you may not use `{}`: it needs a role that you do not have", quoted(name)),
-        "do without it, or say that this task needs it; asking again changes nothing",
-    )
+    ToolError::lacks_role(ErrorCode::NotAuthorized, &quoted(name))
 }
 
 fn unknown_tool(view: &CatalogView, name: &str, found: Resolved<'_>) -> ToolError {

@@ -157,8 +157,11 @@ impl Exchange<'_> {
         let mut request = reqwest::Request::new(method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
         if let Some(token) = token {
-            let value = HeaderValue::try_from(format!("Bearer {}", token.expose()));
-            let mut value = value.map_err(|_| self.no_header())?;
+            let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose())).map_err(|_| {
+                let server = self.server.0;
+                let what = "has characters that a header cannot have";
+                BackendError::unconfigured(format!("the token for the server `{server}` {what}"))
+            })?;
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
         }
@@ -176,12 +179,6 @@ impl Exchange<'_> {
         }
     }
 
-    fn no_header(&self) -> BackendError {
-        let message =
-            format!("the token for the server `{}` has characters that a header cannot have", self.server.0);
-        BackendError::unconfigured(message)
-    }
-
     fn connect_error(&self, error: &reqwest::Error) -> BackendError {
         let name = self.server.0;
         if error.is_builder() {
@@ -189,11 +186,8 @@ impl Exchange<'_> {
         }
         if error.is_connect() {
             let message = format!("the server `{name}` cannot be reached; nothing was sent");
-            return BackendError::new(
-                BackendErrorKind::NotSent,
-                message,
-                "try again later, or tell the user",
-            );
+            let next = "try again later, or tell the user";
+            return BackendError::new(BackendErrorKind::NotSent, message, next);
         }
         connection_lost(name)
     }

@@ -30,8 +30,7 @@ use request::HttpRequest;
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{HttpBackend, Location};
 use toolcrib_front::mcp::{Connections, FilledSecrets};
-use toolcrib_front::telemetry;
-use toolcrib_front::telemetry::Operation;
+use toolcrib_front::telemetry::{self, Operation};
 
 pub(super) use text::plain;
 

@@ -12,6 +12,7 @@ use super::template::Template;
 use super::text::encode;
 use crate::exec::backend::backend_error::{BackendError, Result};
 use crate::exec::backend::request::BackendRequest;
+use crate::fields::fields;
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{HttpBackend, Location, RESERVED_HEADERS};
@@ -152,14 +153,6 @@ impl<'o> HttpRequest<'o> {
 
     /// The request as a dry run shows it.
     pub(super) fn preview(&self, server_name: &str, call: BackendRequest<'_>) -> Value {
-        let mut preview = Map::new();
-        preview.insert("backend".into(), "http".into());
-        preview.insert("server".into(), server_name.into());
-        preview.insert("method".into(), self.method.as_str().into());
-        preview.insert("path".into(), readable(&self.path).into());
-        if !self.query.is_empty() {
-            preview.insert("query".into(), readable(&self.query).into());
-        }
         let asked = self.headers.iter().map(|(name, value)| {
             (name.as_str().to_string(), json!(String::from_utf8_lossy(value.as_bytes())))
         });
@@ -179,13 +172,19 @@ impl<'o> HttpRequest<'o> {
         if let (Some(header), Some(key)) = (&self.server.idempotency_header, call.idempotency_key) {
             headers.insert(header.to_ascii_lowercase(), key.into());
         }
-        if !headers.is_empty() {
-            preview.insert("headers".into(), headers.into());
-        }
-        if let Some(body) = &self.body {
-            let body = body.preview.as_str().map(readable).map_or_else(|| body.preview.clone(), Value::from);
-            preview.insert("body".into(), body);
-        }
+        let body = self.body.as_ref().map(|body| &body.preview);
+        let preview = fields([
+            ("backend", Some("http".into())),
+            ("server", Some(server_name.into())),
+            ("method", Some(self.method.as_str().into())),
+            ("path", Some(readable(&self.path).into())),
+            ("query", (!self.query.is_empty()).then(|| readable(&self.query).into())),
+            ("headers", (!headers.is_empty()).then(|| headers.into())),
+            (
+                "body",
+                body.map(|body| body.as_str().map_or_else(|| body.clone(), |text| readable(text).into())),
+            ),
+        ]);
         preview.into()
     }
 }

@@ -170,15 +170,12 @@ impl CalledServer<'_> {
             McpCallError::SignIn(problem) => self.no_token(&problem),
             McpCallError::Silent => self.too_slow(),
             McpCallError::ConnectionLost(what) => {
-                let message =
-                    format!("the MCP server `{server}` closed the connection during the call: {what}");
-                BackendError::connection_lost(message)
+                let problem = "closed the connection during the call";
+                BackendError::connection_lost(format!("the MCP server `{server}` {problem}: {what}"))
             }
             McpCallError::Unreadable(what) => {
-                let message = format!(
-                    "the MCP server `{server}` answered with no valid result; it may have run the call: {what}"
-                );
-                BackendError::connection_lost(message)
+                let problem = "answered with no valid result; it may have run the call";
+                BackendError::connection_lost(format!("the MCP server `{server}` {problem}: {what}"))
             }
             McpCallError::ProtocolError(error) => refused_result(error, server, session),
             McpCallError::Busy(what, retry_after_seconds) => {
@@ -189,11 +186,8 @@ impl CalledServer<'_> {
             }
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
-                BackendError::new(
-                    BackendErrorKind::Failed,
-                    message,
-                    "tell the user; sending the call again changes nothing",
-                )
+                let next = "tell the user; sending the call again changes nothing";
+                BackendError::new(BackendErrorKind::Failed, message, next)
             }
         }
     }
