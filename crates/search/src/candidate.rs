@@ -34,7 +34,7 @@ pub(super) struct Candidate {
 
 /// Sum of the word weights of one entry.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct WordSum {
     total: f32,
     /// The unit that was added last, counted from one, and its contribution.
     unit: u32,
@@ -53,13 +53,11 @@ impl Index {
             others.for_each(|(_, sum)| sum.total = -1.0);
         }
         let most = sums.iter().map(|sum| sum.total).fold(f32::MIN_POSITIVE, f32::max);
-        let is_known = !query.meaning.is_empty();
         let limit = limit.min(self.len());
         let mut met = Vec::new();
         let mut least = f32::NEG_INFINITY;
-        for (entry, &Sum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
-            let near = || self.meanings[entry as usize].near(&query.meaning).max(0.0);
-            let meaning = if is_known { near() } else { 0.0 };
+        for (entry, &WordSum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
+            let meaning = self.meanings[entry as usize].near(&query.meaning).max(0.0);
             let score = words / most + meaning;
             if score > least && (words > 0.0 || meaning > NEAR) {
                 met.push(Candidate { entry, score, words, meaning, ..Candidate::default() });
@@ -74,11 +72,11 @@ impl Index {
     }
 
     /// The sum of the query's words for each entry.
-    fn accumulate(&self, query: &Query) -> Vec<Sum> {
-        let mut sums = vec![Sum::default(); self.len()];
+    fn accumulate(&self, query: &Query) -> Vec<WordSum> {
+        let mut sums = vec![WordSum::default(); self.len()];
         for (number, unit) in (1..).zip(&query.units) {
             for sense in &unit.senses {
-                let scale = unit.weight * sense.weight * self.idf(sense.term);
+                let scale = unit.weight * sense.weight * self.idf[sense.term as usize];
                 if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
                     continue;
                 }

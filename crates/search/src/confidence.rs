@@ -4,7 +4,7 @@
 
 use super::candidate::Candidate;
 use super::index::Index;
-use super::query::Query;
+use super::query::{Query, Unit};
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
@@ -18,8 +18,7 @@ const LITERAL: f32 = 0.8;
 /// Features of a hit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    pub(super) entry: u32,
-    hit: Candidate,
+    pub(super) hit: Candidate,
     /// Share of the query's topics that it meets literally.
     literally: f32,
     /// Nearness of its words to the query's objects: the least one, and that of each unit.
@@ -56,40 +55,17 @@ fn logistic(terms: &[Term]) -> f32 {
 
 impl Index {
     /// Features of the hit at a position, given the scores of the first hits.
-    pub(super) fn features(
-        &self,
-        query: &Query,
-        place: usize,
-        candidate: &Candidate,
-        scores: &[f32],
-    ) -> Features {
-        let entry = candidate.entry;
-        let mut met = 0.0;
-        let mut all = 0.0_f32;
-        let mut least = 1.0_f32;
-        let mut units = Vec::with_capacity(query.units.len());
-        for unit in &query.units {
-            let near = self.unit_nearness(unit, entry);
-            units.push(near);
-            if unit.topic <= 0.0 {
-                continue;
-            }
-            all += unit.topic;
-            met += if self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL) {
-                unit.topic
-            } else {
-                0.0
-            };
-            least = if unit.topic >= OBJECT { least.min(near) } else { least };
-        }
-        let at = |place: usize| scores.get(place).copied().unwrap_or(0.0);
+    pub(super) fn features(&self, query: &Query, place: usize, hit: &Candidate, scores: &[f32]) -> Features {
+        let entry = hit.entry;
+        let units: Vec<f32> = query.units.iter().map(|unit| self.unit_nearness(unit, entry)).collect();
+        let is_literal = |unit: &Unit| self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL);
+        let other = scores.get(if place == 0 { 1 } else { 0 });
         Features {
-            entry,
-            hit: *candidate,
-            literally: if all > 0.0 { met / all } else { 0.0 },
-            least,
+            hit: *hit,
+            literally: covered(query, query.units.iter().map(|unit| f32::from(u8::from(is_literal(unit))))),
+            least: least(query, &units),
             units,
-            next: at(if place == 0 { 1 } else { 0 }) - candidate.score,
+            next: other.copied().unwrap_or(0.0) - hit.score,
             place: (place as f32 + 1.0).ln(),
             length: (query.length as f32 + 1.0).ln(),
         }
@@ -106,20 +82,11 @@ impl Index {
     /// Terms of the probability that any of the first hits fits; there is a first hit.
     pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 13] {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
-        let mut together = 0.0;
-        let mut all = 0.0_f32;
-        let mut least = 1.0_f32;
-        for (place, unit) in query.units.iter().enumerate().filter(|(_, unit)| unit.topic > 0.0) {
-            let near = hits
-                .iter()
-                .filter_map(|hit| hit.units.get(place))
-                .fold(0.0_f32, |most, near| most.max(*near));
-            together += unit.topic * near;
-            all += unit.topic;
-            least = if unit.topic >= OBJECT { least.min(near) } else { least };
-        }
+        let nearest = |place: usize| hits.iter().map(|hit| hit.units[place]).fold(0.0, f32::max);
+        let near: Vec<f32> = (0..query.units.len()).map(nearest).collect();
+        let least = least(query, &near);
+        let together = covered(query, near.into_iter());
         let first = &hits[0];
-        let together = if all > 0.0 { together / all } else { 0.0 };
         terms! {
             1.0 => -8.020,
             first.hit.meaning => 4.327,
@@ -140,6 +107,23 @@ impl Index {
 
 /// Weight of a topic from which it is an object of the query.
 const OBJECT: f32 = 0.6;
+
+/// Share of a query's topics that is covered, where each unit is covered by a value from 0 to 1.
+fn covered(query: &Query, values: impl Iterator<Item = f32>) -> f32 {
+    let mut covered = 0.0;
+    let mut all = 0.0;
+    for (unit, value) in query.units.iter().zip(values).filter(|(unit, _)| unit.topic > 0.0) {
+        covered += unit.topic * value;
+        all += unit.topic;
+    }
+    if all > 0.0 { covered / all } else { 0.0 }
+}
+
+/// The least of these values among the objects of a query.
+fn least(query: &Query, values: &[f32]) -> f32 {
+    let objects = query.units.iter().zip(values).filter(|(unit, _)| unit.topic >= OBJECT);
+    objects.fold(1.0, |least, (_, value)| least.min(*value))
+}
 
 /// Confidence of a hit, given the probability that any hit fits.
 pub(super) fn of(hit: &Features, fit: f32) -> f32 {

@@ -40,21 +40,18 @@ impl Index {
     /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
     pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
-        let mut named = self.mentioned(request.query);
-        named.retain(|&entry| request.within.is_none_or(|within| within(entry as usize)));
+        let mut named = self.named_in(request.query);
+        named.retain(|&entry| request.within.is_none_or(|within| within(entry)));
         let mut ranked = self.ranked(&query, request.within, request.limit.max(CANDIDATES));
-        ranked.retain(|candidate| !named.contains(&candidate.entry));
+        ranked.retain(|candidate| !named.contains(&(candidate.entry as usize)));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let left = request.limit.saturating_sub(named.len());
         let first = self.first_features(&query, &ranked, left.max(TELLING));
         let telling = &first[..first.len().min(TELLING)];
-        let (fit, most) = if named.is_empty() {
-            (self.match_likelihood(&query, telling), 1.0)
-        } else {
-            (1.0, MOST_BESIDE_NAMED)
-        };
+        let fit = if named.is_empty() { self.match_likelihood(&query, telling) } else { 1.0 };
+        let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
         let named = named.iter().take(request.limit).map(|&entry| Hit {
-            entry: entry as usize,
+            entry,
             score: best.max(1.0) * 2.0,
             confidence: confidence::NAMED,
             reason: "the query names it".into(),
@@ -69,7 +66,14 @@ impl Index {
             reason: reason(self, &query, candidate),
         });
         let hits: Vec<Hit> = named.chain(fitting).collect();
-        let verdict = self.verdict(fit, hits.first().map_or(0.0, |first| first.confidence));
+        let sure = hits.first().map_or(0.0, |first| first.confidence);
+        let verdict = if fit < self.min_match_likelihood {
+            Verdict::NoMatch
+        } else if self.min_match_likelihood > 0.0 && sure < confidence::UNSURE {
+            Verdict::Unsure
+        } else {
+            Verdict::Match
+        };
         SearchResult { verdict, hits }
     }
 
@@ -88,28 +92,21 @@ impl Index {
         if is_doubted { confidence::UNSURE / 2.0 } else { 1.0 }
     }
 
-    /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
-    fn verdict(&self, fit: f32, sure: f32) -> Verdict {
-        match self.min_match_likelihood {
-            least if fit < least => Verdict::NoMatch,
-            least if least > 0.0 && sure < confidence::UNSURE => Verdict::Unsure,
-            _ => Verdict::Match,
-        }
-    }
-
     /// Features of a query's candidates, for the programs that fit the weights; `None` if the query names an entry or
     /// finds nothing.
     pub fn observe(&self, query: &str) -> Option<Observation> {
-        let is_named = !self.mentioned(query).is_empty();
+        let is_named = !self.named_in(query).is_empty();
         let query = Query::read(query, self);
         let ranked = self.ranked(&query, None, CANDIDATES);
         let telling = self.first_features(&query, &ranked, TELLING);
-        let _ = telling.first().filter(|_| !is_named)?;
+        if is_named || telling.is_empty() {
+            return None;
+        }
         let fit = self.match_likelihood(&query, &telling);
         Some(Observation {
             query: self.match_terms(&query, &telling).to_vec(),
             order: ranked.iter().map(|one| (one.entry as usize, one.features.to_vec())).collect(),
-            hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms(fit).to_vec())).collect(),
+            hits: telling.iter().map(|hit| (hit.hit.entry as usize, hit.terms(fit).to_vec())).collect(),
         })
     }
 
@@ -198,7 +195,7 @@ impl Index {
         let nouns = &self.nouns[entry as usize];
         let extra = |term: &Term| {
             let best = units().map(|unit| near(unit, *term)).fold(0.0, f32::max);
-            self.idf(*term) / self.max_idf * (1.0 - best)
+            self.idf[*term as usize] / self.max_idf * (1.0 - best)
         };
         let heads =
             query.units.iter().filter(|unit| query.head.is_some_and(|head| unit.words.contains(&head)));

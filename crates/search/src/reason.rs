@@ -35,13 +35,8 @@ impl Index {
 /// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
 pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> String {
     let entry = candidate.entry;
-    let mut groups: [(&str, Vec<String>); 5] = [
-        ("name", vec![]),
-        ("text", vec![]),
-        ("parameters", vec![]),
-        ("similar words for", vec![]),
-        ("spelled", vec![]),
-    ];
+    let mut groups =
+        ["name", "text", "parameters", "similar words for", "spelled"].map(|name| (name, Vec::new()));
     for unit in &query.units {
         let best = index.met(unit, entry).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
         let Some((sense, found)) = best else { continue };
@@ -57,12 +52,9 @@ pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> Str
             groups[group].1.push(unit.said.clone());
         }
     }
-    let parts = groups.iter().filter(|(_, words)| !words.is_empty());
-    let parts =
-        parts.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
-    let mut parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        parts.push(format!("near in meaning ({:.2})", candidate.meaning));
-    }
-    parts.join("; ")
+    let shown = |(group, words): &(&str, Vec<String>)| {
+        (!words.is_empty()).then(|| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")))
+    };
+    let parts: Vec<String> = groups.iter().filter_map(shown).collect();
+    if parts.is_empty() { format!("near in meaning ({:.2})", candidate.meaning) } else { parts.join("; ") }
 }

@@ -28,19 +28,13 @@ impl Spelling {
         let mut groups: HashMap<_, Vec<_>> = HashMap::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
             let length = word.chars().count();
-            let first = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length));
-            if let Some(first) = first {
+            if let Some(first) = word.chars().next()
+                && (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length)
+            {
                 groups.entry((first, length)).or_default().push((letters(word), word.into()));
             }
         }
         Self(groups)
-    }
-
-    /// The words with this first character and length whose letters differ from these in at most so many.
-    fn group(&self, first: char, length: usize, letters: u32, most: u32) -> impl Iterator<Item = &str> {
-        let words = self.0.get(&(first, length)).into_iter().flatten();
-        let near = words.filter(move |(known, _)| (letters ^ known).count_ones() <= most);
-        near.map(|(_, word)| &**word)
     }
 
     /// The word that was probably meant; `None` where several are as near.
@@ -56,7 +50,9 @@ impl Spelling {
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
             // Each edit changes at most two letters.
-            for known in self.group(first, near, own, 2 * allowed as u32) {
+            let is_near = |has: &u32| (own ^ has).count_ones() as usize <= 2 * allowed;
+            let known = self.0.get(&(first, near)).into_iter().flatten();
+            for known in known.filter(|(has, _)| is_near(has)).map(|(_, known)| &**known) {
                 let distance = damerau_levenshtein(word, known);
                 match best {
                     _ if distance > allowed => {}
@@ -66,7 +62,7 @@ impl Spelling {
                 }
             }
         }
-        best.filter(|_| is_unique).map(|(_, word)| word)
+        if is_unique { best.map(|(_, word)| word) } else { None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Synonyms: those of a configuration, common abbreviations and everyday words.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use indexmap::IndexMap;
 
 use super::stems::phrase;
@@ -22,8 +22,6 @@ pub(super) struct Synonyms {
     meanings: HashMap<String, Vec<(String, f32)>>,
     /// The words of all meanings of a key, for their vectors.
     words: HashMap<String, Vec<String>>,
-    /// First stems of phrases.
-    begins: HashSet<String>,
 }
 
 /// A word as its stem, with its weight.
@@ -38,22 +36,17 @@ impl Synonyms {
     pub(super) fn configured(synonyms: &IndexMap<String, Vec<String>>) -> Self {
         let mut all = Self::default();
         let short = EVERYDAY.lines().filter_map(|line| line.split_once(" > "));
-        let short = short.map(|(left, right)| (left, vec![right]));
-        let own = synonyms
-            .into_iter()
-            .map(|(left, rights)| (left.as_str(), rights.iter().map(String::as_str).collect()));
-        for (left, rights) in short.chain(own) {
+        let own = synonyms.iter().flat_map(|(left, rights)| rights.iter().map(|right| (&**left, &**right)));
+        for (left, right) in short.chain(own) {
             let key = phrase(left);
-            let rights = rights.iter().map(|right| (right, phrase(right)));
-            for (written, right) in rights.filter(|(_, right)| !key.is_empty() && *right != key) {
-                if let Some((first, _)) = key.split_once(' ') {
-                    all.begins.insert(first.to_string());
-                }
-                let weight = if right.contains(' ') { CONFIGURED * OF_PHRASE } else { CONFIGURED };
-                all.words.entry(key.clone()).or_default().extend(plain(written));
-                let meanings = all.meanings.entry(key.clone()).or_default();
-                meanings.extend(right.split(' ').map(|stem| (stem.to_string(), weight)));
+            let meaning = phrase(right);
+            if key.is_empty() || meaning == key {
+                continue;
             }
+            let weight = if meaning.contains(' ') { CONFIGURED * OF_PHRASE } else { CONFIGURED };
+            all.words.entry_ref(&key).or_default().extend(plain(right));
+            let stems = meaning.split(' ').map(|stem| (stem.to_string(), weight));
+            all.meanings.entry(key).or_default().extend(stems);
         }
         all
     }
@@ -67,10 +60,5 @@ impl Synonyms {
     /// The words that a key means.
     pub(super) fn words_of(&self, key: &str) -> impl Iterator<Item = &str> {
         self.words.get(key).into_iter().flatten().map(String::as_str)
-    }
-
-    /// Whether any longer key begins with this stem.
-    pub(super) fn begins(&self, stem: &str) -> bool {
-        self.begins.contains(stem)
     }
 }

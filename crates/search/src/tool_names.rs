@@ -1,6 +1,7 @@
 //! Tool names in a query: a query with the name of a tool wants that tool, whatever else it says.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
+use indexmap::IndexSet;
 
 use crate::index::{Index, IndexEntry};
 use crate::words::words;
@@ -35,14 +36,9 @@ pub(super) fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> H
 }
 
 impl Index {
-    /// Positions of the entries that a query names.
-    pub fn named_in(&self, query: &str) -> impl Iterator<Item = usize> {
-        self.mentioned(query).into_iter().map(|entry| entry as usize)
-    }
-
-    /// The entries that a query names, in its order. The query is the name, or consists of just the words of the
-    /// name, or contains the name where it cannot be an ordinary word.
-    pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
+    /// Positions of the entries that a query names, in its order. The query is the name, or consists of just the words
+    /// of the name, or contains the name where it cannot be an ordinary word.
+    pub fn named_in(&self, query: &str) -> IndexSet<usize> {
         let mut all = Vec::new();
         if query.len() <= MAX_NAME {
             all.extend(self.named(query.trim()));
@@ -51,9 +47,7 @@ impl Index {
         for (identifier, is_quoted) in identifiers(query).take(MAX_IDENTIFIERS) {
             all.extend(self.identified(identifier, is_quoted));
         }
-        let mut seen = HashSet::new();
-        all.retain(|entry| seen.insert(*entry));
-        all
+        all.into_iter().map(|entry| entry as usize).collect()
     }
 
     /// The entries with this name, in any letter case.

@@ -20,15 +20,7 @@ const FURTHER: f32 = 0.8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Translation {
     pub(super) word: &'static str,
-    stem: &'static str,
-    weight: f32,
-}
-
-impl Translation {
-    /// Its stem, with its weight.
-    pub(super) fn synonym(&self) -> Synonym<'static> {
-        Synonym { stem: self.stem, weight: self.weight }
-    }
+    pub(super) synonym: Synonym<'static>,
 }
 
 /// English meanings by word.
@@ -49,10 +41,8 @@ fn dictionary(text: &'static str, key: impl Fn(&str) -> String) -> Dictionary {
     let mut all = Dictionary::new();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     for (word, meanings) in lines.filter_map(|line| line.split_once(" > ")) {
-        let known = all.entry(key(word)).or_default();
-        for meaning in meanings.split(", ") {
-            known.push((meaning, phrase(meaning)));
-        }
+        let meanings = meanings.split(", ").map(|meaning| (meaning, phrase(meaning)));
+        all.entry(key(word)).or_default().extend(meanings);
     }
     all
 }
@@ -67,22 +57,16 @@ static SPACED_WORDS: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
 });
 
 /// Words of scripts without spaces, looked up wherever they stand.
-static DENSE: LazyLock<Dictionary> = LazyLock::new(|| {
-    dictionary(
-        concat!(include_str!("words/zh.txt"), include_str!("words/ja.txt"), include_str!("words/ko.txt")),
-        str::to_string,
-    )
-});
+static DENSE: LazyLock<Dictionary> = LazyLock::new(|| dictionary(DENSE_LISTS, str::to_string));
+const DENSE_LISTS: &str =
+    concat!(include_str!("words/zh.txt"), include_str!("words/ja.txt"), include_str!("words/ko.txt"));
 /// Length of the longest of them, in characters.
 const MAX_DENSE: usize = 8;
 
 fn translations(dictionary: &'static Dictionary, word: &str) -> impl Iterator<Item = Translation> + use<> {
     let known = dictionary.get(word).into_iter().flatten();
-    known.scan(FIRST, |weight, (word, stem)| {
-        let one = Translation { word, stem, weight: *weight };
-        *weight *= FURTHER;
-        Some(one)
-    })
+    let weights = std::iter::successors(Some(FIRST), |weight| Some(weight * FURTHER));
+    known.zip(weights).map(|((word, stem), weight)| Translation { word, synonym: Synonym { stem, weight } })
 }
 
 /// The meanings of a word of another language; the word is in lower case, without accents.
@@ -97,21 +81,15 @@ pub(super) fn dense(text: &str) -> Vec<(String, Vec<Translation>)> {
     let places: Vec<(usize, char)> = text.char_indices().collect();
     let mut at = 0;
     while let Some(&(start, c)) = places.get(at) {
-        let longest = is_dense(c.encode_utf8(&mut [0; 4])).then(|| {
-            (1..=MAX_DENSE.min(places.len() - at)).rev().find_map(|length| {
-                let end = places.get(at + length).map_or(text.len(), |(place, _)| *place);
-                let word = &text[start..end];
-                let meanings: Vec<_> = translations(&DENSE, word).collect();
-                (!meanings.is_empty()).then_some((length, word, meanings))
-            })
+        let is_dense = is_dense(c.encode_utf8(&mut [0; 4]));
+        let most = if is_dense { MAX_DENSE.min(places.len() - at) } else { 0 };
+        let longest = (1..=most).rev().find_map(|length| {
+            let end = places.get(at + length).map_or(text.len(), |(place, _)| *place);
+            let meanings: Vec<_> = translations(&DENSE, &text[start..end]).collect();
+            (!meanings.is_empty()).then(|| (length, text[start..end].to_string(), meanings))
         });
-        match longest.flatten() {
-            Some((length, word, meanings)) => {
-                found.push((word.to_string(), meanings));
-                at += length;
-            }
-            None => at += 1,
-        }
+        at += longest.as_ref().map_or(1, |(length, ..)| *length);
+        found.extend(longest.map(|(_, word, meanings)| (word, meanings)));
     }
     found
 }

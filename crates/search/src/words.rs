@@ -34,9 +34,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(&str)) {
     }
     let mut run = Run::default();
     if text.is_ascii() {
-        for c in text.chars() {
-            run.take(c, &mut each);
-        }
+        text.chars().for_each(|c| run.take(c, &mut each));
     } else {
         for c in text.nfkc() {
             match unaccented(c) {
@@ -115,12 +113,8 @@ impl Run {
             }
             _ => {
                 if let Some((before, last)) = self.kinds {
-                    let begins = match (last, kind) {
-                        (CharClass::Lower, CharClass::Upper) => true,
-                        (CharClass::Digit, other) | (other, CharClass::Digit) => other != CharClass::Digit,
-                        _ => false,
-                    };
-                    if begins {
+                    let is_number_border = (last == CharClass::Digit) != (kind == CharClass::Digit);
+                    if is_number_border || (last, kind) == (CharClass::Lower, CharClass::Upper) {
                         self.part(each);
                     } else if (before, last, kind) == (CharClass::Upper, CharClass::Upper, CharClass::Lower) {
                         // HTMLPage: the last capital begins the next word.
@@ -130,12 +124,8 @@ impl Run {
                         }
                     }
                 }
-                if c.is_ascii() {
-                    self.word.push(c.to_ascii_lowercase())
-                } else {
-                    self.word.extend(c.to_lowercase())
-                }
-                let last = self.kinds.filter(|_| !self.word.is_empty()).map_or(kind, |(_, last)| last);
+                self.word.extend(c.to_lowercase());
+                let last = self.kinds.map_or(kind, |(_, last)| last);
                 self.kinds = Some((last, kind));
             }
         }
@@ -163,17 +153,11 @@ impl Run {
     /// Pairs of characters of a dense script are words, since no spaces mark word borders.
     fn end_dense(&mut self, each: &mut impl FnMut(&str)) {
         let run = std::mem::take(&mut self.dense);
-        let places: Vec<usize> = run.char_indices().map(|(place, _)| place).collect();
-        match places.len() {
-            0 => {}
-            1 => each(&run),
-            count => {
-                for index in 0..count - 1 {
-                    let end = places.get(index + 2).copied().unwrap_or(run.len());
-                    each(&run[places[index]..end]);
-                }
-            }
+        let borders: Vec<usize> = run.char_indices().map(|(place, _)| place).chain([run.len()]).collect();
+        if borders.len() == 2 {
+            each(&run);
         }
+        borders.windows(3).for_each(|pair| each(&run[pair[0]..pair[2]]));
     }
 }
 

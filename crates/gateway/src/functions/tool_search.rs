@@ -446,7 +446,7 @@ pub(super) fn find(
     let within_words = within.map(|within| within as &dyn Fn(usize) -> bool);
     let words = |limit| view.search().find(SearchRequest { query, within: within_words, limit });
     let Some(near) = near else { return words(limit) };
-    let named: HashSet<usize> = view.search().named_in(query).collect();
+    let named = view.search().named_in(query);
     let counts = |place: usize| within.is_none_or(|within| within(place));
     fuse(words(limit.max(POOL)), near, weight, limit, &counts, &|place| named.contains(&place))
 }

@@ -119,8 +119,9 @@ impl IndexBuilder {
         let mut left = MAX_WORDS;
         let mut details = MAX_DETAILS;
         let mut seen: HashSet<&str> = HashSet::with_capacity(entry.texts.len());
-        let texts = |wanted: Field| entry.texts.iter().filter(move |(field, _)| *field == wanted);
-        let text = |wanted: Field| texts(wanted).map(|(_, text)| text.as_str()).next().unwrap_or_default();
+        let text = |wanted: Field| {
+            entry.texts.iter().find(|(field, _)| *field == wanted).map_or("", |(_, text)| text)
+        };
         let about = [text(Field::Long), text(Field::Short)].into_iter().find(|text| !text.is_empty());
         let meant = about.map_or("", |about| &about[..about.floor_char_boundary(MAX_MEANT)]);
         let first_end = meant.split_inclusive(['.', '!', '?', '\n']).next().map_or(0, str::len);
@@ -172,18 +173,20 @@ impl IndexBuilder {
             }
         }
         counted.sort_unstable();
-        let mut counts = TermCounts::new();
-        for (term, field) in counted.drain(..).map(|counted| ((counted >> 8) as Term, counted as u8)) {
-            if counts.last().is_none_or(|(last, _)| *last != term) {
-                counts.push((term, OfFields::default()));
-            }
-            counts.iter_mut().last().into_iter().for_each(|(_, of)| of[field as usize] += 1);
-        }
+        let of_term = |chunk: &[u64]| {
+            let mut of = OfFields::default();
+            chunk.iter().for_each(|counted| of[usize::from(*counted as u8)] += 1);
+            ((chunk[0] >> 8) as Term, of)
+        };
+        let counts = counted.chunk_by(|one, other| one >> 8 == other >> 8).map(of_term).collect();
+        counted.clear();
         self.counted = counted;
         let name = plain(text(Field::Name));
         let named = self.sum(&name);
         whole.add(&named);
-        if let Some(server) = entry.server.as_deref().filter(|_| self.has_servers) {
+        if let Some(server) = &entry.server
+            && self.has_servers
+        {
             whole.add(&self.sum(&plain(server)));
         }
         let meaning = whole.meaning().with(&first.meaning(), FIRST_SENTENCE);

@@ -64,10 +64,6 @@ impl Index {
         self.vocabulary.get_index_of(stem).map(|number| number as Term)
     }
 
-    pub(crate) fn idf(&self, term: Term) -> f32 {
-        self.idf[term as usize]
-    }
-
     /// The fields of an entry that contain a term, one bit each; 0 where none does.
     pub(crate) fn fields_with(&self, term: Term, entry: u32) -> u8 {
         let terms = &self.entry_terms[entry as usize];

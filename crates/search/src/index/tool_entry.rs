@@ -1,5 +1,8 @@
 //! A tool as an entry: its author's texts, its parameters, and the actions that it selects by an argument.
 
+use std::slice;
+
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{Field, IndexEntry};
@@ -18,28 +21,24 @@ const MAX_ACTIONS: usize = 40;
 impl From<&Tool> for IndexEntry {
     fn from(tool: &Tool) -> Self {
         let definition = &tool.definition;
-        let mut exact: Vec<String> = vec![tool.name.clone()];
-        for name in [&tool.safe_name, &tool.op].into_iter().chain(&tool.aliases) {
-            if !exact.contains(name) {
-                exact.push(name.clone());
-            }
-        }
+        let names = [&tool.name, &tool.safe_name, &tool.op].into_iter().chain(&tool.aliases);
+        let names: IndexSet<&String> = names.collect();
         let mut texts = vec![(Field::Name, definition.name.clone()), (Field::Alias, tool.op.clone())];
-        texts.extend(tool.aliases.iter().map(|alias| (Field::Alias, alias.clone())));
-        texts.extend(definition.title.iter().map(|title| (Field::Alias, title.clone())));
+        let aliases = tool.aliases.iter().chain(&definition.title);
+        texts.extend(aliases.map(|alias| (Field::Alias, alias.clone())));
         texts.push((Field::Short, tool.short.clone()));
         texts.push((Field::Long, tool.description.clone()));
         texts.extend(tool.returns.iter().map(|returns| (Field::Long, returns.clone())));
         texts.extend(definition.tags.iter().map(|tag| (Field::Label, tag.clone())));
         texts.extend(tool.categories.iter().map(|path| (Field::Label, path.to_string())));
         texts.extend(tool.server.iter().map(|server| (Field::Label, server.clone())));
-        texts.extend(tool.notes.iter().map(|note| (Field::Example, note.clone())));
-        let titles = tool.examples.iter().filter_map(|example| example.title.clone());
-        texts.extend(titles.map(|title| (Field::Example, title)));
+        let examples =
+            tool.notes.iter().chain(tool.examples.iter().filter_map(|example| example.title.as_ref()));
+        texts.extend(examples.map(|example| (Field::Example, example.clone())));
         let mut left = MAX_PARAMETERS;
         parameters(tool.parameters.schema(), 0, &mut left, &mut texts);
         Self {
-            exact,
+            exact: names.into_iter().cloned().collect(),
             texts,
             effect: Some(tool.effect),
             server: tool.server.clone(),
@@ -74,12 +73,8 @@ fn parameters(schema: &Value, depth: usize, left: &mut usize, texts: &mut Vec<(F
         parameters(property, depth + 1, left, texts);
     }
     for below in ["items", "anyOf", "oneOf", "allOf"] {
-        match schema.get(below) {
-            Some(Value::Array(several)) => {
-                several.iter().for_each(|one| parameters(one, depth + 1, left, texts));
-            }
-            Some(one) => parameters(one, depth + 1, left, texts),
-            None => {}
-        }
+        let below = schema.get(below);
+        let schemas = below.map(|one| one.as_array().map_or(slice::from_ref(one), Vec::as_slice));
+        schemas.into_iter().flatten().for_each(|one| parameters(one, depth + 1, left, texts));
     }
 }

@@ -12,21 +12,11 @@ use toolcrib_definition::finding::has_too_many_values;
 /// Most characters of an API's refusal that are printed.
 const MAX_EXCERPT: usize = 200;
 
-/// An address that answers questions, with the key for it.
-#[derive(Debug)]
+/// An address that answers questions, with the key for it. No form of it prints the key, so it has no `Debug`.
 pub(super) struct Api {
     client: reqwest::blocking::Client,
     url: reqwest::Url,
-    key: Option<Key>,
-}
-
-/// An API key, which is never printed.
-struct Key(String);
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str("...")
-    }
+    key: Option<String>,
 }
 
 impl Api {
@@ -55,7 +45,7 @@ impl Api {
             .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ModelError::Configuration(error.to_string()))?;
-        Ok(Self { client, url, key: key.map(Key) })
+        Ok(Self { client, url, key })
     }
 
     /// The address without parts that may be secret.
@@ -73,41 +63,38 @@ impl Api {
         let deadline = Instant::now() + timeout;
         let mut request = self.client.post(self.url.clone()).timeout(timeout);
         request = request.header("content-type", "application/json").body(question.to_string());
-        if let Some(Key(key)) = &self.key {
+        if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let response = request.send().map_err(|error| self.unreachable(&error))?;
+        let response = request.send().map_err(|error| {
+            let reason = match (error.is_timeout(), error.is_connect()) {
+                (true, _) => "it took too long",
+                (_, true) => "no connection",
+                _ => "the connection broke",
+            };
+            ModelError::Unreachable { url: self.address(), reason: reason.into() }
+        })?;
         let status = response.status();
         let refused = |reason: &str| self.refused(status.as_u16(), reason);
-        let (text, end) = read_until(response, deadline, max_bytes);
+        let (text, problem) = read_until(response, deadline, max_bytes);
         if status.is_redirection() {
             return Err(refused(", which leads elsewhere; name the address itself"));
         }
         if !status.is_success() {
             return Err(refused(&self.error_text(&text)));
         }
-        match end {
-            End::Whole if has_too_many_values(text.as_bytes()) => {
+        match problem {
+            Some(problem) => Err(refused(problem)),
+            None if has_too_many_values(text.as_bytes()) => {
                 Err(refused(", and the answer has too many values"))
             }
-            End::Whole => serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON")),
-            End::TooLong => Err(refused(", and the answer is too long")),
-            End::Broken => Err(refused(", and the answer broke off or took too long")),
+            None => serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON")),
         }
     }
 
     /// The error for an answer that has another form.
     pub(super) fn refused(&self, status: u16, reason: &str) -> ModelError {
         ModelError::Refused { url: self.address(), status, reason: reason.into() }
-    }
-
-    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
-        let reason = match (error.is_timeout(), error.is_connect()) {
-            (true, _) => "it took too long",
-            (_, true) => "no connection",
-            _ => "the connection broke",
-        };
-        ModelError::Unreachable { url: self.address(), reason: reason.into() }
     }
 
     /// The first words of an API's refusal, without the key.
@@ -117,38 +104,34 @@ impl Api {
             .into_iter()
             .find_map(|pointer| answer.pointer(pointer).and_then(Value::as_str))
             .unwrap_or_default();
-        let hidden = match &self.key {
-            Some(Key(key)) => message.replace(key.as_str(), "..."),
-            None => message.to_string(),
-        };
+        let hidden = self.key.as_ref().map_or(message.into(), |key| message.replace(key, "..."));
         let error_text: String = clean_line(&hidden).chars().take(MAX_EXCERPT).collect();
         if error_text.is_empty() { String::new() } else { format!(": {error_text}") }
     }
 }
 
-/// The way in which reading an answer ended.
-enum End {
-    Whole,
-    TooLong,
-    Broken,
-}
-
-/// Reads until a deadline; the client's own timeout starts anew with each piece.
-fn read_until(mut response: impl Read, deadline: Instant, max_bytes: usize) -> (String, End) {
+/// Reads until a deadline, and returns why the answer is incomplete; the client's own timeout starts anew with each
+/// piece.
+fn read_until(
+    mut response: impl Read,
+    deadline: Instant,
+    max_bytes: usize,
+) -> (String, Option<&'static str>) {
+    const BROKEN: &str = ", and the answer broke off or took too long";
     let mut bytes = Vec::new();
     let mut piece = [0; 8192];
-    let end = loop {
+    let problem = loop {
         match response.read(&mut piece) {
-            Ok(0) => break End::Whole,
+            Ok(0) => break None,
             Ok(count) => bytes.extend_from_slice(&piece[..count]),
-            Err(_) => break End::Broken,
+            Err(_) => break Some(BROKEN),
         }
         if bytes.len() > max_bytes {
-            break End::TooLong;
+            break Some(", and the answer is too long");
         }
         if Instant::now() > deadline {
-            break End::Broken;
+            break Some(BROKEN);
         }
     };
-    (String::from_utf8_lossy(&bytes).into_owned(), end)
+    (String::from_utf8_lossy(&bytes).into_owned(), problem)
 }

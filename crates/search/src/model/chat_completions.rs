@@ -12,7 +12,6 @@ use toolcrib_catalog::config;
 const MAX_ANSWER: usize = 1 << 20;
 
 /// A chat completions endpoint.
-#[derive(Debug)]
 pub struct ChatEndpoint {
     api: Api,
     model: String,

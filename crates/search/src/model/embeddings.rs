@@ -16,7 +16,6 @@ const MAX_VECTORS: usize = 64 << 20;
 const MAX_DIMENSIONS: usize = 16_384;
 
 /// An embeddings endpoint.
-#[derive(Debug)]
 pub struct EmbeddingsApi {
     api: Api,
     model: String,

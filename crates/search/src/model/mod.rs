@@ -11,9 +11,7 @@ mod embeddings;
 use std::time::Duration;
 
 #[cfg(feature = "runtime")]
-pub use chat_completions::ChatEndpoint;
-#[cfg(feature = "runtime")]
-pub use embeddings::EmbeddingsApi;
+pub use {chat_completions::ChatEndpoint, embeddings::EmbeddingsApi};
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -28,15 +28,10 @@ fn words(value: &Value, text: &mut String) {
     if text.len() > 4 * MAX_INPUT {
         return;
     }
-    let mut add = |word: &str| {
-        text.push_str(word);
-        text.push(' ');
-    };
     match value {
         Value::Null => {}
-        Value::Bool(word) => add(if *word { "true" } else { "false" }),
-        Value::Number(number) => add(&number.to_string()),
-        Value::String(word) => add(word),
+        Value::Bool(_) | Value::Number(_) => text.extend([&*value.to_string(), " "]),
+        Value::String(word) => text.extend([word, " "]),
         Value::Array(values) => values.iter().for_each(|value| words(value, text)),
         // A part of a message.
         Value::Object(fields) if fields.get("type").is_some_and(|kind| kind == "text") => {
@@ -44,8 +39,7 @@ fn words(value: &Value, text: &mut String) {
         }
         Value::Object(fields) => {
             for (key, value) in fields {
-                text.push_str(key);
-                text.push(' ');
+                text.extend([key, " "]);
                 words(value, text);
             }
         }

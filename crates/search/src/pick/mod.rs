@@ -38,6 +38,18 @@ pub struct Picked {
     pub provenance: Option<Provenance>,
 }
 
+impl Picked {
+    fn new(
+        tool: &Arc<Tool>,
+        Score { score, reason, details }: Score,
+        scorer: &str,
+        options: &Options,
+    ) -> Self {
+        let provenance = options.debug.then(|| Provenance { scorer: scorer.into(), details });
+        Self { tool: Arc::clone(tool), score, reason, provenance }
+    }
+}
+
 /// Provenance of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
@@ -81,11 +93,7 @@ fn rank(tools: &[Arc<Tool>], scores: Vec<Score>, scorer: &str, options: &Options
     scored.retain(|(_, score)| score.score >= options.min_score);
     scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
     scored.truncate(options.max_candidates);
-    let picked = |(tool, Score { score, reason, details }): (&Arc<Tool>, Score)| {
-        let provenance = options.debug.then(|| Provenance { scorer: scorer.into(), details });
-        Picked { tool: Arc::clone(tool), score, reason, provenance }
-    };
-    scored.into_iter().map(picked).collect()
+    scored.into_iter().map(|(tool, score)| Picked::new(tool, score, scorer, options)).collect()
 }
 
 /// The first tools in their order, as fallback at the timeout.
@@ -94,12 +102,8 @@ fn first(tools: &[Arc<Tool>], timeout: Duration, options: &Options) -> Picks {
         "scoring took longer than {} ms; these are the first tools in their order",
         timeout.as_millis()
     );
-    let picked = |tool: &Arc<Tool>| Picked {
-        tool: Arc::clone(tool),
-        score: 0.0,
-        reason: Some("first in order; not scored".into()),
-        provenance: options.debug.then(|| Provenance { scorer: "order".into(), details: Value::Null }),
-    };
-    let candidates = tools.iter().take(options.max_candidates).map(picked).collect();
+    let unscored = Score { reason: Some("first in order; not scored".into()), ..Score::default() };
+    let first = tools.iter().take(options.max_candidates);
+    let candidates = first.map(|tool| Picked::new(tool, unscored.clone(), "order", options)).collect();
     Picks { candidates, fallback: Some(why) }
 }

@@ -24,14 +24,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            max_candidates: 3,
-            min_score: 0.05,
-            allow_unsafe: false,
-            filter: Filter::default(),
-            timeout: None,
-            debug: false,
-        }
+        let filter = Filter::default();
+        Self { max_candidates: 3, min_score: 0.05, allow_unsafe: false, filter, timeout: None, debug: false }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::actions::{Request, head};
 use crate::contraries::Contraries;
 use crate::index::{Index, Term};
-use crate::meaning::{Meaning, Sum, is_word};
+use crate::meaning::{Meaning, Sum};
 use crate::stems::stemmed;
 use crate::stop_words::is_weak;
 use crate::synonyms::{MAX_PHRASE, Synonym};
@@ -30,13 +30,6 @@ pub(crate) struct Unit {
     /// Range of its words in the query; phrases have several.
     pub(crate) words: Range<usize>,
     pub(crate) meaning: Meaning,
-}
-
-impl Unit {
-    /// A unit of full weight that covers nothing of the query.
-    fn new(said: String, words: Range<usize>, senses: Vec<Sense>) -> Self {
-        Self { said, weight: 1.0, topic: 0.0, senses, words, meaning: Meaning::default() }
-    }
 }
 
 /// A term that stands for a word of the query.
@@ -95,23 +88,22 @@ impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(crate) fn read(text: &str, index: &Index) -> Self {
         let mut said = query_words(text, index);
-        let mut reading = Reading { index, query: Query::default(), sum: Sum::default(), foreign: false };
         let telling = || said.iter().filter(|word| !word.is_stop);
         let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
-        reading.foreign = 2 * known <= telling().count();
-        said.iter_mut().for_each(|word| reading.mend(word));
+        let foreign = 2 * known <= telling().count();
+        said.iter_mut().for_each(|word| word.mend(index, foreign));
         let plain: Vec<String> =
             said.iter().map(|word| word.meant.as_ref().unwrap_or(&word.text).clone()).collect();
-        reading.query.request = Request::read(&plain);
-        if reading.query.request.verb.is_some_and(|verb| index.undoes(&said[verb])) {
-            reading.query.request = reading.query.request.removing();
+        let mut request = Request::read(&plain);
+        if request.verb.is_some_and(|verb| index.undoes(&said[verb])) {
+            request = request.removing();
         }
-        reading.query.length = said.len();
-        reading.query.head = head(&plain, reading.query.request.verb);
-        reading.query.groups = index.groups_in(text);
-        let Query { request, head, .. } = &reading.query;
-        reading.query.contraries = Contraries::read(&plain, request, *head, index);
-        if reading.query.request.asks_who_may {
+        let head = head(&plain, request.verb);
+        let contraries = Contraries::read(&plain, &request, head, index);
+        let groups = index.groups_in(text);
+        let query = Self { request, length: said.len(), head, groups, contraries, ..Self::default() };
+        let mut reading = Reading { index, query, sum: Sum::default(), foreign };
+        if request.asks_who_may {
             PEOPLE.iter().for_each(|word| reading.sum.add(&Sum::of_word(word)));
         }
         reading.phrases(&said);
@@ -122,7 +114,8 @@ impl Query {
     }
 }
 
-pub struct Reading<'i> {
+/// A query that is being read.
+struct Reading<'i> {
     index: &'i Index,
     query: Query,
     /// Sum of its words.
@@ -140,32 +133,19 @@ impl Reading<'_> {
         }
     }
 
-    /// Corrects the spelling of a word that neither the catalog nor a language has.
-    fn mend(&self, word: &mut QueryWord) {
-        let QueryWord { text, stem, term, is_stop, meant } = word;
-        let is_known = *is_stop || term.is_some() || is_weak(stem) || is_word(text);
-        if !is_known
-            && self.index.synonyms.of(stem).next().is_none()
-            && (!self.foreign || translations::foreign(text).is_empty())
-        {
-            *meant = self.index.spelling.nearest(text).map(str::to_string);
-        }
-    }
-
     /// Configured phrases: words with a meaning together.
     fn phrases(&mut self, said: &[QueryWord]) {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
-                if !window.first().is_some_and(|word| self.index.synonyms.begins(&word.stem)) {
-                    continue;
-                }
                 let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
                 let mut senses = Vec::new();
                 self.index.synonyms.of(&key).for_each(|meaning| self.sense(meaning, &mut senses));
                 if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
                     let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
                     self.index.synonyms.words_of(&key).for_each(|word| self.sum.add(&Sum::of_word(word)));
-                    self.query.units.push(Unit::new(said, place..place + length, senses));
+                    let words = place..place + length;
+                    let meaning = Meaning::default();
+                    self.query.units.push(Unit { said, weight: 1.0, topic: 0.0, senses, words, meaning });
                 }
             }
         }
@@ -207,13 +187,11 @@ impl Reading<'_> {
         };
         if own.is_none() && !weak && senses.is_empty() {
             let meanings = if self.foreign { translations::foreign(text) } else { Vec::new() };
-            for (place, meaning) in meanings.into_iter().enumerate() {
-                if place == 0 {
-                    sum = Sum::of_word(meaning.word);
-                }
-                self.sense(meaning.synonym(), &mut senses);
+            if let Some(first) = meanings.first() {
+                sum = Sum::of_word(first.word);
                 topic = 1.0;
             }
+            meanings.iter().for_each(|meaning| self.sense(meaning.synonym, &mut senses));
             if let Some(meant) = &word.meant {
                 let term = self.index.term(&stemmed(meant));
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
@@ -227,8 +205,9 @@ impl Reading<'_> {
             senses.extend(term.map(|term| Sense { term, weight: PLAIN, kind: Kind::Meant }));
         }
         self.sum.add(&sum);
-        let unit = Unit::new(text.clone(), place..place + 1, senses);
-        self.query.units.push(Unit { weight, topic, meaning: sum.meaning(), ..unit });
+        let meaning = sum.meaning();
+        let words = place..place + 1;
+        self.query.units.push(Unit { said: text.clone(), weight, topic, senses, words, meaning });
     }
 
     /// The word with "un" or without it that the catalog has: to remove a star is to unstar, and to unpin is to remove a pin.
@@ -245,11 +224,12 @@ impl Reading<'_> {
         for (said, meanings) in translations::dense(text) {
             let mut senses = Vec::new();
             let sum = meanings.first().map(|first| Sum::of_word(first.word)).unwrap_or_default();
-            meanings.iter().for_each(|meaning| self.sense(meaning.synonym(), &mut senses));
+            meanings.iter().for_each(|meaning| self.sense(meaning.synonym, &mut senses));
             if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
                 self.sum.add(&sum);
-                let unit = Unit::new(said, place..place + 1, senses);
-                self.query.units.push(Unit { topic: 1.0, meaning: sum.meaning(), ..unit });
+                let meaning = sum.meaning();
+                let words = place..place + 1;
+                self.query.units.push(Unit { said, weight: 1.0, topic: 1.0, senses, words, meaning });
             }
         }
     }
@@ -258,8 +238,8 @@ impl Reading<'_> {
 impl Index {
     /// Whether a verb that the catalog does not have takes away a thing that a tool deletes: to unpin is to delete a pin.
     fn undoes(&self, verb: &QueryWord) -> bool {
-        let thing = verb.text.strip_prefix("un").filter(|_| verb.term.is_none());
-        let Some(thing) = thing.and_then(|thing| self.term(&stemmed(thing))) else { return false };
+        let thing = verb.text.strip_prefix("un").and_then(|thing| self.term(&stemmed(thing)));
+        let (Some(thing), None) = (thing, verb.term) else { return false };
         self.does.iter().zip(&self.nouns).any(|(does, nouns)| does.deletes() && nouns.contains(&thing))
     }
 

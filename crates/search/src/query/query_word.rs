@@ -1,8 +1,10 @@
 //! The words of a query, each with its stem and its term.
 
 use crate::index::{Index, Term};
+use crate::meaning::is_word;
 use crate::stems::stemmed;
-use crate::stop_words::is_stop;
+use crate::stop_words::{is_stop, is_weak};
+use crate::translations;
 use crate::words::words;
 
 /// Most words that are read of a query.
@@ -25,25 +27,31 @@ pub(super) struct QueryWord {
     pub(super) meant: Option<String>,
 }
 
-/// A word without the "is" that it was joined with: "whats" for "what's".
-fn without_is(word: &str) -> &str {
-    word.strip_suffix('s').filter(|word| ASKING.contains(word)).unwrap_or(word)
-}
-
 /// The words of a query.
 pub(super) fn query_words(text: &str, index: &Index) -> Vec<QueryWord> {
     let mut list = Vec::new();
     for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN).take(MAX_WORDS) {
-        words(written, |word| list.push(QueryWord::new(without_is(word), index)));
+        words(written, |word| {
+            // "whats" for "what's".
+            let text = word.strip_suffix('s').filter(|word| ASKING.contains(word)).unwrap_or(word);
+            let stem = stemmed(text).into_owned();
+            let term = index.term(&stem);
+            list.push(QueryWord { text: text.to_string(), stem, term, is_stop: is_stop(text), meant: None });
+        });
     }
     list.truncate(MAX_WORDS);
     list
 }
 
 impl QueryWord {
-    fn new(text: &str, index: &Index) -> Self {
-        let stem = stemmed(text).into_owned();
-        let term = index.term(&stem);
-        Self { text: text.to_string(), stem, term, is_stop: is_stop(text), meant: None }
+    /// Corrects the spelling of a word that neither the catalog nor a language has.
+    pub(super) fn mend(&mut self, index: &Index, foreign: bool) {
+        let is_known = self.is_stop || self.term.is_some() || is_weak(&self.stem) || is_word(&self.text);
+        if !is_known
+            && index.synonyms.of(&self.stem).next().is_none()
+            && (!foreign || translations::foreign(&self.text).is_empty())
+        {
+            self.meant = index.spelling.nearest(&self.text).map(str::to_string);
+        }
     }
 }

@@ -15,6 +15,7 @@ mod status;
 mod tool_text;
 mod vector_store;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
@@ -29,7 +30,7 @@ pub use fusion::{POOL, fuse};
 pub use progress::Progress;
 use progress::Shared;
 use query_vectors::QueryVectors;
-pub use similarity::{Similarities, UNRELATED, VectorSlot, Vectors};
+pub use similarity::{Similarities, VectorSlot, Vectors};
 pub use status::{SemanticCounters, SemanticStatus, SimilarityError};
 use tool_text::cut;
 pub use tool_text::{MAX_CHARS, tool_text};
@@ -66,8 +67,8 @@ pub struct Semantic {
     unavailable: AtomicU64,
 }
 
-impl std::fmt::Debug for Semantic {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Semantic {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.debug_struct("Semantic").field("options", &self.options).finish_non_exhaustive()
     }
 }
@@ -131,48 +132,39 @@ impl Semantic {
         caller: &str,
         queries: &[&str],
     ) -> Result<Vec<Similarities>, SimilarityError> {
-        let near = self.fetch_similarities(slot, caller, queries).await;
+        let near = async {
+            self.tools_are_there(slot).await?;
+            let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
+            let units = self.queries.of(caller, &queries).await?;
+            let slot = Arc::clone(slot);
+            // This takes milliseconds where there are many tools and long vectors: too long for a thread that serves
+            // others.
+            let compare = move || {
+                let vectors = slot.vectors()?;
+                queries.iter().map(|query| vectors.similarities(units.get(query)?)).collect::<Option<_>>()
+            };
+            let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
+            near.ok_or_else(|| {
+                self.queries.forget();
+                SimilarityError::OtherLength
+            })
+        };
+        let near = near.await;
         let counter = if near.is_ok() { &self.on } else { &self.unavailable };
         counter.fetch_add(1, Relaxed);
         near
     }
 
-    async fn fetch_similarities(
-        &self,
-        slot: &Arc<VectorSlot>,
-        caller: &str,
-        queries: &[&str],
-    ) -> Result<Vec<Similarities>, SimilarityError> {
-        self.tools_are_there(slot).await?;
-        let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
-        let units = self.queries.of(caller, &queries).await?;
-        let slot = Arc::clone(slot);
-        // This takes milliseconds where there are many tools and long vectors: too long for a thread that serves
-        // others.
-        let compare = move || {
-            let vectors = slot.vectors()?;
-            queries.iter().map(|query| vectors.similarities(units.get(query)?)).collect::<Option<_>>()
-        };
-        let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
-        near.ok_or_else(|| {
-            self.queries.forget();
-            SimilarityError::OtherLength
-        })
-    }
-
     /// Waits for the vectors of tools, if the options allow it.
     async fn tools_are_there(&self, slot: &Arc<VectorSlot>) -> Result<(), SimilarityError> {
-        if slot.vectors().is_some() {
-            return Ok(());
+        if slot.vectors().is_none() {
+            let mut filled = self.shared.filled.subscribe();
+            self.prepare(slot);
+            let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < TOO_LATE;
+            let there = async { while is_hopeful() && filled.changed().await.is_ok() {} };
+            let _ = timeout(self.options.max_wait, there).await;
         }
-        let mut filled = self.shared.filled.subscribe();
-        self.prepare(slot);
-        let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < TOO_LATE;
-        let there = async { while is_hopeful() && filled.changed().await.is_ok() {} };
-        let _ = timeout(self.options.max_wait, there).await;
-        if slot.vectors().is_some() {
-            return Ok(());
-        }
-        Err(SimilarityError::Incomplete(self.progress().missing(false)))
+        let missing = || SimilarityError::Incomplete(self.progress().missing(false));
+        slot.vectors().map(|_| ()).ok_or_else(missing)
     }
 }

@@ -1,11 +1,12 @@
 //! Progress of the vectors of tools, shared by the thread that requests them and the queries.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::watch;
 
 use crate::model::EmbeddingModel;
+use toolcrib_definition::guard::locked;
 
 /// State shared by the thread and the queries.
 pub(super) struct Shared {
@@ -40,7 +41,7 @@ impl Shared {
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.progress)
     }
 }
 
@@ -48,8 +49,7 @@ impl Progress {
     /// The missing vectors and the reason. A caller sees no counts: these include tools that it may not see.
     pub(super) fn missing(&self, is_operator: bool) -> String {
         let counts = format!(", {} of {} are there", self.embedded, self.wanted);
-        let (counts, why) =
-            if is_operator { (counts, &self.error) } else { (String::new(), &self.public_error) };
+        let (counts, why) = if is_operator { (&*counts, &self.error) } else { ("", &self.public_error) };
         let why = why.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way{counts}{why}")
     }

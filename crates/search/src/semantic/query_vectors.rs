@@ -2,7 +2,7 @@
 //! do not wait for it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::similarity::{UnitVector, unit};
 use super::status::SimilarityError;
 use crate::model::EmbeddingModel;
+use toolcrib_definition::guard::locked;
 
 /// Most requests to the model at once.
 const AT_ONCE: usize = 32;
@@ -19,6 +20,9 @@ const REMEMBERED: usize = 2_048;
 /// Pause after the first failure; doubled after each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
+
+/// Vectors by query.
+type Units = HashMap<String, UnitVector>;
 
 /// Vectors of queries so far, and the model that gives more.
 pub(super) struct QueryVectors {
@@ -56,12 +60,8 @@ impl QueryVectors {
     }
 
     /// The vectors of a caller's queries.
-    pub(super) async fn of(
-        &self,
-        caller: &str,
-        queries: &[String],
-    ) -> Result<HashMap<String, UnitVector>, SimilarityError> {
-        let mut units = HashMap::new();
+    pub(super) async fn of(&self, caller: &str, queries: &[String]) -> Result<Units, SimilarityError> {
+        let mut units = Units::new();
         let mut unknown = Vec::new();
         for query in queries {
             match locked(&self.known).get(&(caller.to_string(), query.clone())) {
@@ -78,11 +78,7 @@ impl QueryVectors {
     }
 
     /// The vectors of queries that are not known yet.
-    async fn ask(
-        &self,
-        caller: &str,
-        queries: Vec<String>,
-    ) -> Result<Vec<(String, UnitVector)>, SimilarityError> {
+    async fn ask(&self, caller: &str, queries: Vec<String>) -> Result<Units, SimilarityError> {
         {
             let health = locked(&self.health);
             if let (Some(until), Some((_, brief))) = (health.rests_until, &health.trouble)
@@ -112,7 +108,7 @@ impl QueryVectors {
         self.ended(answer.as_ref().err().cloned());
         let vectors = answer.map_err(|(_, brief)| SimilarityError::Model(brief))?;
         let units = vectors.iter().map(|vector| unit(vector));
-        let units: Vec<(String, UnitVector)> = queries.into_iter().zip(units).collect();
+        let units: Units = queries.into_iter().zip(units).collect();
         let mut known = locked(&self.known);
         if known.len() + units.len() > REMEMBERED {
             known.clear();
@@ -137,8 +133,4 @@ impl QueryVectors {
         }
         health.trouble = trouble;
     }
-}
-
-fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

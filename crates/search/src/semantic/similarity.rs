@@ -8,20 +8,9 @@ pub(super) type UnitVector = Arc<[f32]>;
 
 /// Texts that no tool is about. The similarity of a query to these is the baseline of the model: some models find all
 /// texts alike.
-pub const UNRELATED: [&str; 12] = [
-    "the old lighthouse keeper counted seagulls until dawn",
-    "a recipe for plum jam with cinnamon",
-    "glaciers carved this valley over thousands of years",
-    "the orchestra tuned while rain fell on the roof",
-    "knitting a woollen scarf in two colours",
-    "medieval monks brewed beer in stone cellars",
-    "the goalkeeper slipped on the wet grass",
-    "volcanic soil is good for growing coffee",
-    "her grandmother taught her to whistle",
-    "dinosaur footprints in red sandstone",
-    "a quiet canal with painted wooden boats",
-    "owls hunt at night and sleep during the day",
-];
+pub(super) fn unrelated<'t>() -> impl Iterator<Item = &'t str> {
+    include_str!("unrelated.txt").lines()
+}
 
 /// The vectors of some tools, in their order.
 #[derive(Debug)]
@@ -44,7 +33,7 @@ pub struct VectorSlot {
 pub struct Similarities {
     /// The cosine with each tool, in their order.
     pub cosine: Vec<f32>,
-    /// The cosine with each of [`UNRELATED`].
+    /// The median cosine with unrelated texts.
     pub unrelated: f32,
 }
 
@@ -77,7 +66,7 @@ const SURE: f32 = 0.65;
 const UNSURE: f32 = 0.15;
 
 impl Similarities {
-    /// Similarities from the cosines with tools, and with [`UNRELATED`].
+    /// Similarities from the cosines with tools, and with unrelated texts.
     pub fn new(cosine: Vec<f32>, mut unrelated: Vec<f32>) -> Self {
         unrelated.sort_by(f32::total_cmp);
         let unrelated = unrelated.get(unrelated.len() / 2).copied().unwrap_or_default();

@@ -57,12 +57,8 @@ pub fn fuse(
         let confidence = near.confidence(entry);
         let score = weight * share(entry);
         if confidence > 0.0 {
-            hits.entry(entry).or_insert_with(|| Hit {
-                entry,
-                score,
-                confidence,
-                reason: reason(near, entry),
-            });
+            let reason = reason(near, entry);
+            hits.entry(entry).or_insert(Hit { entry, score, confidence, reason });
         }
     }
     let mut hits: Vec<Hit> = hits.into_values().collect();
