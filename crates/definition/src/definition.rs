@@ -1,16 +1,13 @@
 //! The native format: one tool as its author wrote it (docs/definitions.md).
 
-use std::fmt;
-use std::sync::{Arc, OnceLock};
-
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use strum::VariantArray;
 
 use super::Backend;
-use super::name::clean_line;
+use super::category_path::{CategoryPath, OneOrMany, one_or_many};
+use super::raw_schema::Schema;
 
 /// One tool. Only `name` is needed to be documented; a tool without `parameters` cannot be called unless
 /// `allow_no_schema` and `no_schema_mode` allow it.
@@ -31,7 +28,7 @@ pub struct Definition {
     pub parameters: Option<Schema>,
     /// Category of the tool: one path (`Storage/Buckets`) or several.
     #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_many")]
-    #[schemars(with = "OneOrMany")]
+    #[schemars(with = "OneOrMany<CategoryPath>")]
     pub category: Vec<CategoryPath>,
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,201 +229,5 @@ impl Policy {
     /// Whether no rule is given.
     pub fn is_empty(&self) -> bool {
         self.dos.is_empty() && self.donts.is_empty() && self.edge_cases.is_empty()
-    }
-}
-
-// A JSON Schema as its author wrote it, byte for byte, beside its parsed form.
-
-/// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
-#[derive(Clone, Debug)]
-pub struct Schema {
-    /// Written at its first use where there are no author's bytes.
-    text: OnceLock<Arc<RawValue>>,
-    value: Arc<Value>,
-}
-
-impl Schema {
-    /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
-    pub fn verbatim(text: &str, value: Arc<Value>) -> Self {
-        let raw = RawValue::from_string(text.to_string());
-        raw.map_or_else(|_| Self::shared_value(Arc::clone(&value)), |raw| Self::raw(raw, Arc::clone(&value)))
-    }
-
-    /// Keeps a text that is known to be JSON as the verbatim form of `value`.
-    pub fn raw(text: Box<RawValue>, value: Arc<Value>) -> Self {
-        Self { text: OnceLock::from(Arc::from(text)), value }
-    }
-
-    /// A schema without a text of its own, such as one from YAML or an OpenAPI operation.
-    pub fn from_value(value: Value) -> Self {
-        Self::shared_value(Arc::new(compact(value)))
-    }
-
-    /// The same of a value that has no spare capacity, as a document that was just read has none.
-    pub fn shared_value(value: Arc<Value>) -> Self {
-        Self { text: OnceLock::new(), value }
-    }
-
-    /// The author's bytes.
-    pub fn text(&self) -> &str {
-        self.raw_text().get()
-    }
-
-    /// The author's bytes, known to be JSON.
-    pub fn raw_text(&self) -> &RawValue {
-        self.text.get_or_init(|| to_raw_value(&self.value).unwrap_or_default().into())
-    }
-
-    /// The parsed form.
-    pub fn value(&self) -> &Value {
-        &self.value
-    }
-
-    /// The parsed form, shared.
-    pub fn shared(&self) -> Arc<Value> {
-        Arc::clone(&self.value)
-    }
-}
-
-/// The same value without spare capacity. Maps that grew or were cloned have room for twice their content, and
-/// schemas are most of the memory of a large catalog.
-pub fn compact(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut compacted = Map::with_capacity(fields.len());
-            compacted.extend(fields.into_iter().map(|(name, field)| (name, compact(field))));
-            Value::Object(compacted)
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(compact).collect()),
-        other => other,
-    }
-}
-
-impl PartialEq for Schema {
-    fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-    }
-}
-
-impl Serialize for Schema {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.raw_text().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Schema {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from_value)
-    }
-}
-
-impl JsonSchema for Schema {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "JsonSchema".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": ["object", "boolean"], "description": "A JSON Schema." })
-    }
-}
-
-// Category paths: the positions of a tool in the tree.
-
-/// A path such as `Storage/Buckets`; its segments are clean, non-empty lines.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[schemars(transparent)]
-pub struct CategoryPath(String);
-
-impl CategoryPath {
-    /// Reads a path; `None` when no segment is left after cleaning.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::from_segments(text.split('/'))
-    }
-
-    /// Joins segments; a slash inside a segment becomes a space.
-    pub fn from_segments<'a>(segments: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let clean: Vec<String> = segments
-            .into_iter()
-            .map(|segment| clean_line(&segment.replace('/', " ")))
-            .filter(|segment| !segment.is_empty())
-            .collect();
-        (!clean.is_empty()).then(|| Self(clean.join("/")))
-    }
-
-    /// The path as one string, segments joined by `/`.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The path, then its ancestors, the nearest first.
-    pub fn with_parents(&self) -> impl Iterator<Item = &str> {
-        std::iter::successors(Some(self.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
-    }
-
-    /// The first segment.
-    pub fn root(&self) -> &str {
-        self.0.split('/').next().unwrap_or(&self.0)
-    }
-
-    /// The segments, root first.
-    pub fn segments(&self) -> impl Iterator<Item = &str> {
-        self.0.split('/')
-    }
-}
-
-impl fmt::Display for CategoryPath {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for CategoryPath {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a category path has at least one segment"))
-    }
-}
-
-// The schema for editors.
-/// One path or a list of them.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum OneOrMany {
-    One(CategoryPath),
-    Many(Vec<CategoryPath>),
-}
-
-pub(crate) mod one_or_many {
-    use super::CategoryPath;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(paths: &[CategoryPath], serializer: S) -> Result<S::Ok, S::Error> {
-        match paths {
-            [one] => one.serialize(serializer),
-            many => many.serialize(serializer),
-        }
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<CategoryPath>, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            One(String),
-            Many(Vec<String>),
-        }
-        let written = match Written::deserialize(deserializer) {
-            Ok(Written::One(path)) => vec![path],
-            Ok(Written::Many(paths)) => paths,
-            Err(_) => return Err(D::Error::custom("`category` is a path, or a list of paths")),
-        };
-        let path = |path: &String| {
-            let empty = "`category`: a path has at least one segment, such as `Storage/Buckets`; leave it out otherwise";
-            CategoryPath::parse(path).ok_or_else(|| D::Error::custom(empty))
-        };
-        written.iter().map(path).collect()
     }
 }

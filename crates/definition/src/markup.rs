@@ -87,12 +87,8 @@ impl Tag {
     fn read(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('<')?;
         let (is_end, inner) = inner.strip_prefix('/').map_or((false, inner), |inner| (true, inner));
-        let name: String = inner
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .take(12)
-            .collect::<String>()
-            .to_ascii_lowercase();
+        let letters = inner.chars().take_while(char::is_ascii_alphanumeric).take(12);
+        let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         let after = &inner[name.len()..];
         if !is_known(&name) || !after.starts_with([' ', '\t', '\n', '/', '>']) {
             return None;
@@ -112,13 +108,8 @@ impl Tag {
             return None;
         }
         let length = text.len() - after.len() + end + 1;
-        Some(Self {
-            href: attribute(attributes, "href"),
-            alt: attribute(attributes, "alt"),
-            name,
-            is_end,
-            length,
-        })
+        let href = attribute(attributes, "href");
+        Some(Self { href, alt: attribute(attributes, "alt"), name, is_end, length })
     }
 }
 
@@ -154,33 +145,14 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 /// The character of the entity that a text begins with, and the length of the entity. A number that stands for no character has
 /// none.
 fn entity(text: &str) -> Option<(Option<char>, usize)> {
-    const NAMED: [(&str, char); 26] = [
-        ("lt", '<'),
-        ("gt", '>'),
-        ("amp", '&'),
-        ("quot", '"'),
-        ("apos", '\''),
-        ("nbsp", ' '),
-        ("mdash", '—'),
-        ("ndash", '–'),
-        ("hellip", '…'),
-        ("rsquo", '’'),
-        ("lsquo", '‘'),
-        ("rdquo", '”'),
-        ("ldquo", '“'),
-        ("copy", '©'),
-        ("reg", '®'),
-        ("trade", '™'),
-        ("bull", '•'),
-        ("middot", '·'),
-        ("times", '×'),
-        ("rarr", '→'),
-        ("larr", '←'),
-        ("le", '≤'),
-        ("ge", '≥'),
-        ("deg", '°'),
-        ("euro", '€'),
-        ("eacute", 'é'),
+    const NAMES: [&str; 26] = [
+        "lt", "gt", "amp", "quot", "apos", "nbsp", "mdash", "ndash", "hellip", "rsquo", "lsquo", "rdquo",
+        "ldquo", "copy", "reg", "trade", "bull", "middot", "times", "rarr", "larr", "le", "ge", "deg",
+        "euro", "eacute",
+    ];
+    const CHARACTERS: [char; 26] = [
+        '<', '>', '&', '"', '\'', ' ', '—', '–', '…', '’', '‘', '”', '“', '©', '®', '™', '•', '·', '×', '→',
+        '←', '≤', '≥', '°', '€', 'é',
     ];
     let inner = text.strip_prefix('&')?;
     let end = inner.bytes().take(10).position(|byte| byte == b';')?;
@@ -193,7 +165,7 @@ fn entity(text: &str) -> Option<(Option<char>, usize)> {
         };
         return Some((char::from_u32(code).filter(|c| !c.is_control() || *c == '\n'), length));
     }
-    NAMED.iter().find(|(known, _)| *known == name).map(|(_, c)| (Some(*c), length))
+    NAMES.iter().zip(CHARACTERS).find(|(known, _)| **known == name).map(|(_, c)| (Some(c), length))
 }
 
 /// The Markdown so far, and what is open in it.
@@ -247,10 +219,7 @@ impl Writer {
     /// A word with escapes: without them if that leaves text, else as code. Returns the length of the rest of the word.
     fn escaped(&mut self, rest: &str) -> usize {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | ';');
-        let start = self
-            .out
-            .rfind(is_end)
-            .map_or(0, |at| at + self.out[at..].chars().next().map_or(1, char::len_utf8));
+        let start = self.out.rfind(is_end).map_or(0, |at| self.out.ceil_char_boundary(at + 1));
         let mut end = 0;
         let mut chars = rest.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
@@ -332,7 +301,9 @@ impl Writer {
                 self.apart(2);
                 self.is_first_row = true;
             }
-            ("p", _) if self.cells > 0 || !self.lists.is_empty() => self.space(),
+            ("p", _) if self.cells > 0 || !self.lists.is_empty() => {
+                self.out.push_str(if self.out.ends_with(char::is_whitespace) { "" } else { " " });
+            }
             (name, false) if name.starts_with('h') && name.len() == 2 && name != "hr" => {
                 self.apart(2);
                 self.out.push_str("## ");
@@ -431,12 +402,6 @@ impl Writer {
         let there = self.out.len() - self.out.trim_end_matches('\n').len();
         if !self.out.is_empty() {
             self.out.extend(std::iter::repeat_n('\n', ends.saturating_sub(there)));
-        }
-    }
-
-    fn space(&mut self) {
-        if !self.out.ends_with(char::is_whitespace) {
-            self.out.push(' ');
         }
     }
 

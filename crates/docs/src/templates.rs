@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
-use toolcrib_catalog::config::{Render, is_within};
+use toolcrib_catalog::config::Render;
 use toolcrib_definition::embedded_files;
+use toolcrib_definition::ground::is_within;
 
 /// Our templates and assets, sorted by their names.
 const EMBEDDED: [(&str, &str); 38] = embedded_files! { "templates":

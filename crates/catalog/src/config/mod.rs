@@ -11,7 +11,6 @@ mod payload;
 mod read;
 mod serve;
 mod server;
-mod within;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +29,6 @@ pub use serve::{
 };
 pub use server::{ActsAs, Server, ServerAuth, Start};
 pub use server::{Environment, MissingVariable, env_line, env_variables};
-pub use within::is_within;
 
 use toolcrib_definition::{DescriptionMode, Effect, clean_line, matches_glob};
 

@@ -8,9 +8,10 @@ use super::ToolFilter;
 use super::serve::public_url_problem;
 use super::{
     ApprovalNotice, Config, EVERY_PROFILE, Lint, Overlay, Provider, SearchModel, SearchSemantic, Selectors,
-    ServeProxy, Server, Source, Telemetry, Trust, client, is_within, preset, preset_names,
+    ServeProxy, Server, Source, Telemetry, Trust, client, preset, preset_names,
 };
 use toolcrib_definition::finding::{Code, Document, Finding, Place, Reader, nearest, open, pointer_join};
+use toolcrib_definition::ground::is_within;
 use toolcrib_definition::{Backend, clean_line};
 
 /// The name of the configuration file.

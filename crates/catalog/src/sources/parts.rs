@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use super::RawTool;
 use super::formats::RESULT_KEYS;
 use super::openapi::{DefinitionKeys, TOOL_BUDGET, TOTAL_BUDGET, refs_in, weight};
-use crate::config::is_within;
 use toolcrib_definition::finding::{
     Code, Document, Finding, MAX_BYTES, Place, SchemaNames, open, percent_decoded, pointer_join,
     pointer_split, pointer_to,
 };
+use toolcrib_definition::ground::is_within;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::{Schema, clean_line};
 

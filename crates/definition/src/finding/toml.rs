@@ -4,9 +4,9 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::document::DocumentError;
-use super::json::{Meter, TOO_DEEP, number};
-use super::pointer::{PointerTree, ROOT, Span};
+use super::any_value::{Meter, TOO_DEEP, number};
+use super::document_error::DocumentError;
+use super::pointer_tree::{PointerTree, ROOT, Span};
 
 /// Levels of nesting at which a text is refused, as the parser does.
 const MAX_LEVELS: usize = 80;
@@ -76,17 +76,16 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let outermost = DeValue::Table(root.into_inner());
     (spans[ROOT], values[ROOT]) = (Some(Span { key: None, value: 0..text.len() }), Some(&outermost));
     for (node, parent, segment) in tree.children() {
-        let (key, value) = match values.get(parent).copied().flatten() {
-            Some(DeValue::Table(table)) => match table.get_key_value(segment) {
-                Some((key, value)) => (Some(key.span().start), value),
-                None => continue,
-            },
-            Some(DeValue::Array(array)) => match element_index(segment).and_then(|index| array.get(index)) {
-                Some(value) => (None, value),
-                None => continue,
-            },
-            _ => continue,
+        let found = match values.get(parent).copied().flatten() {
+            Some(DeValue::Table(table)) => {
+                table.get_key_value(segment).map(|(key, value)| (Some(key.span().start), value))
+            }
+            Some(DeValue::Array(array)) => {
+                element_index(segment).and_then(|index| Some((None, array.get(index)?)))
+            }
+            _ => None,
         };
+        let Some((key, value)) = found else { continue };
         spans[node] = Some(Span { key, value: value.span() });
         values[node] = Some(value.get_ref());
     }
@@ -96,7 +95,7 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
 /// The index that a segment means in an array: digits without a sign or a leading zero.
 fn element_index(segment: &str) -> Option<usize> {
     let canonical = segment == "0" || !segment.starts_with(['0', '+']);
-    segment.parse().ok().filter(|_| canonical)
+    if canonical { segment.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::document::DocumentError;
-use super::json::{MAX_VALUES, Meter, Node, TWICE};
-use super::pointer::{Cursor, NodeId, PointerTree, ROOT, Span};
+use super::any_value::{MAX_VALUES, Meter, Node, TWICE};
+use super::document_error::DocumentError;
+use super::line_columns::Cursor;
+use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 
 /// Levels of nesting at which a text is refused: the stack has room for no more.
 const MAX_LEVELS: usize = 128;
@@ -199,14 +200,8 @@ impl Scan<'_> {
                         self.record(spot, start, end);
                     }
                 }
-                Event::SequenceStart(..) => {
-                    let spot = self.spot(start, None, false)?.unwrap_or_default();
-                    self.open.push(Open { spot, start, inside: Inside::Sequence { next: 0 } });
-                }
-                Event::MappingStart(..) => {
-                    let spot = self.spot(start, None, false)?.unwrap_or_default();
-                    self.open.push(Open { spot, start, inside: Inside::Mapping { value: None } });
-                }
+                Event::SequenceStart(..) => self.begin(start, Inside::Sequence { next: 0 })?,
+                Event::MappingStart(..) => self.begin(start, Inside::Mapping { value: None })?,
                 Event::SequenceEnd | Event::MappingEnd => {
                     if let Some(open) = self.open.pop() {
                         self.record(open.spot, open.start, end);
@@ -221,6 +216,12 @@ impl Scan<'_> {
         Some(self.found)
     }
 
+    fn begin(&mut self, start: usize, inside: Inside) -> Option<()> {
+        let spot = self.spot(start, None, false)?.unwrap_or_default();
+        self.open.push(Open { spot, start, inside });
+        Some(())
+    }
+
     /// The spot of the node that starts here. The inner option is `None` for a key, the outer one for a second
     /// document too many.
     fn spot(&mut self, start: usize, text: Option<&str>, null: bool) -> Option<Option<Spot>> {
@@ -230,11 +231,10 @@ impl Scan<'_> {
                 return Some(None);
             }
             self.documents += 1;
-            let node = match self.several {
-                true => self.tree.element(ROOT, self.documents - 1),
-                false if self.documents > 1 => return None,
-                false => Some(ROOT),
-            };
+            if !self.several && self.documents > 1 {
+                return None;
+            }
+            let node = if self.several { self.tree.element(ROOT, self.documents - 1) } else { Some(ROOT) };
             return Some(Some(Spot { node, key: None }));
         };
         let parent = open.spot.node;

@@ -11,15 +11,14 @@ use crate::finding::{SlipPolicy, normalized, plain_flag, plain_number, pointer_p
 /// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    [
+    const DRAFTS: [(&str, Draft); 4] = [
         ("draft-07", Draft::Draft7),
         ("draft-06", Draft::Draft6),
         ("draft-04", Draft::Draft4),
         ("2019-09", Draft::Draft201909),
-    ]
-    .into_iter()
-    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
-    .unwrap_or(Draft::Draft202012)
+    ];
+    let named = DRAFTS.into_iter().find(|(word, _)| uri.contains(word));
+    named.map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
 /// The name of a value's type.
@@ -114,17 +113,9 @@ pub fn misspelled(key: &str) -> Option<&'static str> {
 
 /// Whether a keyword only describes, and does not constrain values.
 pub fn is_annotation(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "description"
-            | "title"
-            | "default"
-            | "examples"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "$comment"
-    )
+    const ANNOTATIONS: [&str; 8] =
+        ["description", "title", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
+    ANNOTATIONS.contains(&keyword)
 }
 
 /// Whether the schemas of a keyword apply to the same value as the schema around them.
@@ -236,15 +227,9 @@ fn is_numbered(map: &Map<String, Value>) -> bool {
 }
 
 fn is_names(value: &Value) -> bool {
-    let Some(names) = value.as_array() else { return false };
-    if !names.iter().all(Value::is_string) {
-        return false;
-    }
-    if names.len() > 32 {
-        let mut seen = HashSet::new();
-        return names.iter().all(|name| seen.insert(name.as_str()));
-    }
-    names.iter().enumerate().all(|(index, name)| !names[..index].contains(name))
+    let mut seen = HashSet::new();
+    let mut names = value.as_array().into_iter().flatten();
+    value.is_array() && names.all(|name| name.as_str().is_some_and(|name| seen.insert(name)))
 }
 
 fn is_type(value: &Value) -> bool {

@@ -4,10 +4,9 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{REDACTED, SecretPolicy, can_hold_secret, is_secret_name};
-use crate::finding::{percent_decoded, pointer_join};
+use crate::finding::percent_decoded;
 use crate::schema::walk::in_place;
 
 /// Most subschemas that are visited for one value.
@@ -82,8 +81,8 @@ impl<'s> Place<'s> {
             let tuple = tuple.map(Vec::as_slice).unwrap_or_default();
             let own = index.map_or(tuple, |index| tuple.get(index..=index).unwrap_or_default());
             let is_beyond = own.is_empty() || index.is_none();
-            let others = ["items", "additionalItems", "unevaluatedItems"].iter().filter(|_| is_beyond);
-            let others = others.chain(&["contains"]).filter_map(|name| schema.get(name));
+            let names = ["items", "additionalItems", "unevaluatedItems", "contains"];
+            let others = names[if is_beyond { 0 } else { 3 }..].iter().filter_map(|name| schema.get(name));
             parts.extend(own.iter().chain(others).filter(|part| part.is_object()).map(|part| (base, part)));
         }
         Self::of(&self.references, parts)
@@ -145,21 +144,20 @@ impl<'s> References<'s> {
     /// Returns all subschemas that a reference may mean. If several have the same name, all of them are meant: hiding
     /// too much is better than hiding too little.
     pub(super) fn targets(&self, reference: &str, base: &'s Value) -> Vec<Part<'s>> {
+        let named = |name: &str| {
+            let named = self.named.get_or_init(|| names(self.root));
+            named.get(name).map(Vec::as_slice).unwrap_or_default()
+        };
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = percent_decoded(fragment);
         if !fragment.is_empty() && !fragment.starts_with('/') {
-            return self.named(&format!("#{fragment}")).to_vec();
+            return named(&format!("#{fragment}")).to_vec();
         }
         let documents = match uri {
             "" => vec![base, self.root],
-            uri => self.named(last_segment(uri)).iter().map(|(_, document)| *document).collect(),
+            uri => named(last_segment(uri)).iter().map(|(_, document)| *document).collect(),
         };
         documents.into_iter().filter_map(|document| part_at(document, &fragment)).collect()
-    }
-
-    fn named(&self, name: &str) -> &[Part<'s>] {
-        let named = self.named.get_or_init(|| names(self.root));
-        named.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -204,204 +202,4 @@ fn names(root: &Value) -> HashMap<String, Vec<Part<'_>>> {
 /// segments are equal.
 fn last_segment(uri: &str) -> &str {
     uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
-}
-
-// Copies a value with secrets redacted, whole or shortened for a trace.
-
-/// Longest string in a trace, in bytes.
-pub(super) const STRING: usize = 2 << 10;
-
-/// Most bytes of one call in a trace.
-pub(super) const ALL: usize = 16 << 10;
-
-/// Longest name in a trace, in bytes.
-const NAME: usize = 256;
-
-/// Most levels of JSON text within JSON text that are read.
-const NESTED: u8 = 3;
-
-/// Longest text that is read as JSON, in bytes.
-const READ: usize = 1 << 20;
-
-/// Secrets that are redacted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// All secrets.
-    Everything,
-    /// Secrets that the schema or the operator declares.
-    Declared,
-}
-
-/// A redacted value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hidden {
-    /// JSON Pointer to it.
-    pub pointer: String,
-    /// The value.
-    pub value: Value,
-}
-
-/// One pass over a value.
-pub(super) struct Walk<'p> {
-    policy: SecretPolicy<'p>,
-    reach: Reach,
-    is_brief: bool,
-    /// Bytes by which a shortened value may still grow.
-    room: usize,
-    path: String,
-    nested: u8,
-    found: Vec<Hidden>,
-}
-
-impl<'p> Walk<'p> {
-    pub(super) fn new(policy: SecretPolicy<'p>, reach: Reach) -> Self {
-        Self {
-            policy,
-            reach,
-            is_brief: false,
-            room: usize::MAX,
-            path: String::new(),
-            nested: 0,
-            found: Vec::new(),
-        }
-    }
-
-    /// Cuts a long text.
-    pub(super) fn briefly(mut self) -> Self {
-        (self.is_brief, self.room) = (true, ALL);
-        self
-    }
-
-    pub(super) fn run(mut self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
-        let place = Place::root(schema);
-        let kept = if place.hides(value) { self.hide(value) } else { self.of(value, &place) };
-        (kept, self.found)
-    }
-
-    fn of(&mut self, value: &Value, place: &Place<'_>) -> Value {
-        match value {
-            Value::String(text) => self.text(text, place),
-            Value::Array(items) => self.items(items, place),
-            Value::Object(fields) => self.fields(fields, place),
-            plain => {
-                self.spend(8);
-                plain.clone()
-            }
-        }
-    }
-
-    fn hide(&mut self, value: &Value) -> Value {
-        self.found.push(Hidden { pointer: self.path.clone(), value: value.clone() });
-        if self.reach == Reach::Declared { Value::Null } else { REDACTED.into() }
-    }
-
-    fn text(&mut self, text: &str, place: &Place<'_>) -> Value {
-        if self.reach == Reach::Declared {
-            return text.into();
-        }
-        let nested = self.within(text, place);
-        let text = nested.as_deref().unwrap_or(text);
-        let masked = self.policy.text(text);
-        if masked != text && nested.is_none() {
-            self.found.push(Hidden { pointer: self.path.clone(), value: text.into() });
-        }
-        if !self.is_brief {
-            return masked.into_owned().into();
-        }
-        let kept = cut(&masked, STRING.min(self.room));
-        self.spend(written(kept));
-        match masked.len() - kept.len() {
-            0 => kept.into(),
-            more => format!("{kept}… [{more} bytes more]").into(),
-        }
-    }
-
-    /// Returns a JSON text with its secrets redacted; `None` if it has no secrets.
-    fn within(&mut self, text: &str, place: &Place<'_>) -> Option<String> {
-        let inner = Some(text).filter(|_| self.nested < NESTED).and_then(read_json)?;
-        let mut walk = Walk::new(self.policy, self.reach);
-        walk.nested = self.nested + 1;
-        let kept = walk.of(&inner, place);
-        if walk.found.is_empty() {
-            return None;
-        }
-        // A server may repeat the whole text, or only a secret in it.
-        let whole = Hidden { pointer: String::new(), value: text.into() };
-        let found = std::iter::once(whole).chain(walk.found);
-        self.found.extend(found.map(|hidden| Hidden { pointer: self.path.clone(), ..hidden }));
-        Some(kept.to_string())
-    }
-
-    fn items(&mut self, items: &[Value], place: &Place<'_>) -> Value {
-        let mut kept = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            if self.room == 0 {
-                kept.push(format!("… [{} more]", items.len() - index).into());
-                break;
-            }
-            let inner = place.item(Some(index));
-            kept.push(self.at(&index.to_string(), |walk| {
-                if inner.hides(item) { walk.hide(item) } else { walk.of(item, &inner) }
-            }));
-            self.spend(1);
-        }
-        kept.into()
-    }
-
-    fn fields(&mut self, fields: &Map<String, Value>, place: &Place<'_>) -> Value {
-        let mut kept = Map::new();
-        let beside_a_name = self.reach == Reach::Everything && self.policy.names_a_secret(fields);
-        for (index, (name, value)) in fields.iter().enumerate() {
-            if self.room == 0 {
-                kept.insert("…".into(), format!("{} more", fields.len() - index).into());
-                break;
-            }
-            let (inner, is_declared) = place.property(name);
-            let is_named = match self.reach {
-                Reach::Everything => self.policy.is_named(name, Some(value), beside_a_name),
-                Reach::Declared => {
-                    let is_secret = is_declared && is_secret_name(name) && can_hold_secret(name, value);
-                    is_secret || self.policy.is_ruled(name)
-                }
-            };
-            let short = if self.is_brief { cut(name, NAME) } else { name };
-            self.spend(written(short) + 4);
-            let value = self.at(name, |walk| {
-                if is_named || inner.hides(value) { walk.hide(value) } else { walk.of(value, &inner) }
-            });
-            let short = if self.reach == Reach::Declared { short.into() } else { self.policy.text(short) };
-            kept.insert(short.into_owned(), value);
-        }
-        kept.into()
-    }
-
-    /// Continues below a name.
-    fn at<T>(&mut self, name: &str, below: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        self.path.push_str(&pointer_join("", name));
-        let done = below(self);
-        self.path.truncate(length);
-        done
-    }
-
-    fn spend(&mut self, bytes: usize) {
-        if self.is_brief {
-            self.room = self.room.saturating_sub(bytes);
-        }
-    }
-}
-
-/// Parses a text that is a JSON list or object.
-pub(super) fn read_json(text: &str) -> Option<Value> {
-    let begins = text.trim_start().starts_with(['{', '[']);
-    if begins && text.len() <= READ { serde_json::from_str(text).ok() } else { None }
-}
-
-/// The length of a text when written as JSON, in bytes.
-fn written(text: &str) -> usize {
-    serde_json::to_string(text).map_or(text.len(), |json| json.len())
-}
-
-fn cut(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
 }

@@ -12,8 +12,8 @@ pub fn is_within(folder: &Path, path: &Path) -> bool {
 fn real(path: &Path) -> Option<PathBuf> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     path.canonicalize().ok().or_else(|| {
-        let name = path.file_name().filter(|_| !path.is_symlink())?;
-        Some(real(path.parent()?)?.join(name))
+        let name = path.file_name()?;
+        if path.is_symlink() { None } else { Some(real(path.parent()?)?.join(name)) }
     })
 }
 
