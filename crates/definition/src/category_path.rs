@@ -20,11 +20,8 @@ impl CategoryPath {
 
     /// Joins segments; a slash inside a segment becomes a space.
     pub fn from_segments<'a>(segments: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let clean: Vec<String> = segments
-            .into_iter()
-            .map(|segment| clean_line(&segment.replace('/', " ")))
-            .filter(|segment| !segment.is_empty())
-            .collect();
+        let segments = segments.into_iter().map(|segment| clean_line(&segment.replace('/', " ")));
+        let clean: Vec<String> = segments.filter(|segment| !segment.is_empty()).collect();
         (!clean.is_empty()).then(|| Self(clean.join("/")))
     }
 
@@ -63,16 +60,16 @@ impl<'de> Deserialize<'de> for CategoryPath {
 }
 
 /// One path or a list of them.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum OneOrMany {
-    One(CategoryPath),
-    Many(Vec<CategoryPath>),
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "OneOrMany")]
+pub(crate) enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
 }
 
 pub(crate) mod one_or_many {
-    use super::CategoryPath;
+    use super::{CategoryPath, OneOrMany};
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -86,21 +83,14 @@ pub(crate) mod one_or_many {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<CategoryPath>, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            One(String),
-            Many(Vec<String>),
-        }
-        let written = match Written::deserialize(deserializer) {
-            Ok(Written::One(path)) => vec![path],
-            Ok(Written::Many(paths)) => paths,
+        let written: Vec<String> = match OneOrMany::deserialize(deserializer) {
+            Ok(OneOrMany::One(path)) => vec![path],
+            Ok(OneOrMany::Many(paths)) => paths,
             Err(_) => return Err(D::Error::custom("`category` is a path, or a list of paths")),
         };
-        let path = |path: &String| {
-            let empty = "`category`: a path has at least one segment, such as `Storage/Buckets`; leave it out otherwise";
-            CategoryPath::parse(path).ok_or_else(|| D::Error::custom(empty))
-        };
+        let empty =
+            "`category`: a path has at least one segment, such as `Storage/Buckets`; leave it out otherwise";
+        let path = |path: &String| CategoryPath::parse(path).ok_or_else(|| D::Error::custom(empty));
         written.iter().map(path).collect()
     }
 }

@@ -28,7 +28,7 @@ pub struct Definition {
     pub parameters: Option<Schema>,
     /// Category of the tool: one path (`Storage/Buckets`) or several.
     #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_many")]
-    #[schemars(with = "OneOrMany")]
+    #[schemars(with = "OneOrMany<CategoryPath>")]
     pub category: Vec<CategoryPath>,
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,18 +2,16 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::Effect;
+use super::ground::word_lists;
 
 /// Verbs of actions, in lines; a line that begins with `#` is a comment.
-pub const ACTION_WORDS: &str = include_str!("action_words.txt");
-/// Lists of verbs, of words that name no object, of prepositions, and of words that are verbs or nouns.
-const WORD_CLASSES: &str = include_str!("word_classes.txt");
-/// Words that end like a plural but are not plural.
-const NO_PLURALS: &str = "access address alias analysis atlas basis bias bus business campus canvas chaos class corpus \
-    cross dns gas gps https ios its kubernetes lens news os pandas process progress redis sales series species sms status \
-    tennis this tls toys virus vps";
+const ACTION_WORDS: &str = include_str!("action_words.txt");
+/// Lists of verbs, of words that name no object, of prepositions, of words that are verbs or nouns, and of words that end like a
+/// plural.
+static LISTS: LazyLock<[Vec<&str>; 5]> = LazyLock::new(|| word_lists(include_str!("word_classes.txt")));
 
 /// Grammar of the words of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +34,10 @@ static CLASSES: LazyLock<HashMap<&str, WordClass>> = LazyLock::new(|| {
     let listed = listed.flat_map(str::split_whitespace).filter(|word| !names_an_agent(word));
     let verbs = listed.map(|word| (word, WordClass::Verb));
     let classes = [WordClass::Verb, WordClass::Empty, WordClass::Preposition, WordClass::VerbOrNoun];
-    let lists = WORD_CLASSES.lines().filter(|line| !line.starts_with('#')).zip(classes);
-    let others = lists.flat_map(|(words, class)| words.split(' ').map(move |word| (word, class)));
+    let others = LISTS.iter().zip(classes);
+    let others = others.flat_map(|(words, class)| words.iter().map(move |word| (*word, class)));
     verbs.chain(others).collect()
 });
-static UNCHANGED: LazyLock<HashSet<&str>> = LazyLock::new(|| NO_PLURALS.split_whitespace().collect());
 
 /// `manager`, `creator`, `management`: nouns in the list of actions.
 fn names_an_agent(word: &str) -> bool {
@@ -64,7 +61,7 @@ impl WordClass {
 
 /// The singular of an English noun in lower case.
 pub fn singular(word: &str) -> String {
-    if UNCHANGED.contains(word) || word.len() < 4 || !word.ends_with('s') || !word.is_ascii() {
+    if LISTS[4].contains(&word) || word.len() < 4 || !word.ends_with('s') || !word.is_ascii() {
         return word.into();
     }
     if let Some(stem) =
@@ -97,7 +94,7 @@ pub fn plural(word: &str) -> String {
     let ends = |ends: &[&str]| ends.iter().any(|end| word.ends_with(end));
     if MASS.contains(&word)
         || !word.is_ascii()
-        || (word.ends_with('s') && UNCHANGED.contains(word) && !ends(&["ss"]))
+        || (word.ends_with('s') && LISTS[4].contains(&word) && !ends(&["ss"]))
     {
         return word.into();
     }

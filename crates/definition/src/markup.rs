@@ -108,13 +108,8 @@ impl Tag {
             return None;
         }
         let length = text.len() - after.len() + end + 1;
-        Some(Self {
-            href: attribute(attributes, "href"),
-            alt: attribute(attributes, "alt"),
-            name,
-            is_end,
-            length,
-        })
+        let href = attribute(attributes, "href");
+        Some(Self { href, alt: attribute(attributes, "alt"), name, is_end, length })
     }
 }
 
@@ -224,10 +219,7 @@ impl Writer {
     /// A word with escapes: without them if that leaves text, else as code. Returns the length of the rest of the word.
     fn escaped(&mut self, rest: &str) -> usize {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | ';');
-        let start = self
-            .out
-            .rfind(is_end)
-            .map_or(0, |at| at + self.out[at..].chars().next().map_or(1, char::len_utf8));
+        let start = self.out.rfind(is_end).map_or(0, |at| self.out.ceil_char_boundary(at + 1));
         let mut end = 0;
         let mut chars = rest.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
@@ -309,7 +301,9 @@ impl Writer {
                 self.apart(2);
                 self.is_first_row = true;
             }
-            ("p", _) if self.cells > 0 || !self.lists.is_empty() => self.space(),
+            ("p", _) if self.cells > 0 || !self.lists.is_empty() => {
+                self.out.push_str(if self.out.ends_with(char::is_whitespace) { "" } else { " " });
+            }
             (name, false) if name.starts_with('h') && name.len() == 2 && name != "hr" => {
                 self.apart(2);
                 self.out.push_str("## ");
@@ -408,12 +402,6 @@ impl Writer {
         let there = self.out.len() - self.out.trim_end_matches('\n').len();
         if !self.out.is_empty() {
             self.out.extend(std::iter::repeat_n('\n', ends.saturating_sub(there)));
-        }
-    }
-
-    fn space(&mut self) {
-        if !self.out.ends_with(char::is_whitespace) {
-            self.out.push(' ');
         }
     }
 

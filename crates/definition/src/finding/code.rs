@@ -25,9 +25,9 @@ impl Severity {
 macro_rules! codes {
     ($($variant:ident $name:literal $severity:ident $lost:literal $about:literal $(help $help:literal)?;)*) => {
         /// The kind of a finding: a stable kebab-case code.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Code {
-            $(#[doc = $about] $variant,)*
+            $(#[doc = $about] #[serde(rename = $name)] $variant,)*
         }
 
         impl Code {
@@ -165,12 +165,6 @@ impl Code {
     /// The code with this name.
     pub fn parse(name: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == name)
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -10,8 +10,7 @@ use super::mended_json::well_formed;
 /// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
 /// which value counts, so the checked call could differ from the executed one.
 pub fn from_json(text: &str) -> serde_json::Result<Value> {
-    check_size(text.as_bytes())?;
-    read_json(serde_json::Deserializer::from_str(text), Node::root(&Meter::new(MAX_LEVELS)))
+    from_json_bytes(text.as_bytes())
 }
 
 /// Reads such a text from bytes.

@@ -32,18 +32,12 @@ pub(super) fn mended(text: &str) -> Option<(String, Value, Vec<Mended>)> {
     {
         let is_lost = |line: &&&str| !line.trim().is_empty() && read(line).is_err();
         for line in lines.iter().filter(is_lost).take(MOST_NAMED) {
-            notes.push((
-                offset(&out, line),
-                Code::FileInvalid,
-                "this line is not valid JSON, and was left out".into(),
-            ));
+            let message = "this line is not valid JSON, and was left out";
+            notes.push((offset(&out, line), Code::FileInvalid, message.into()));
         }
         let blank = |line: &&str| {
-            if is_lost(&line) {
-                " ".repeat(line.trim_end_matches('\n').len()) + "\n"
-            } else {
-                line.to_string()
-            }
+            let blank = " ".repeat(line.trim_end_matches('\n').len()) + "\n";
+            if is_lost(&line) { blank } else { line.to_string() }
         };
         out = lines.iter().map(blank).collect();
     }

@@ -104,13 +104,8 @@ impl<'p> PointerTree<'p> {
     }
 
     /// The span of a node, or of its nearest ancestor that has one.
-    pub(super) fn nearest<'s>(&self, mut node: NodeId, spans: &'s [Option<Span>]) -> Option<&'s Span> {
-        loop {
-            match spans.get(node) {
-                Some(Some(span)) => return Some(span),
-                _ if node == ROOT => return None,
-                _ => node = self.nodes.get(node)?.parent,
-            }
-        }
+    pub(super) fn nearest<'s>(&self, node: NodeId, spans: &'s [Option<Span>]) -> Option<&'s Span> {
+        let parent = |node: &NodeId| if *node == ROOT { None } else { Some(self.nodes.get(*node)?.parent) };
+        std::iter::successors(Some(node), parent).find_map(|node| spans.get(node)?.as_ref())
     }
 }

@@ -58,23 +58,21 @@ pub fn text_report(
 
 /// Findings as one JSON object, in the order of the text report; `path` is the JSON Pointer.
 pub fn json_report(findings: &[Finding]) -> Value {
-    let listed: Vec<Value> = sorted(findings)
-        .into_iter()
-        .map(|finding| {
-            let place = finding.place.as_ref();
-            json!({
-                "code": finding.code,
-                "severity": finding.severity,
-                "tool": finding.tool,
-                "message": visible(&finding.message, usize::MAX),
-                "file": place.map(|place| &place.file),
-                "line": place.and_then(|place| place.line),
-                "column": place.and_then(|place| place.column),
-                "path": place.map(|place| &place.pointer),
-                "help": finding.help.as_ref().map(|help| visible(help, usize::MAX)),
-            })
+    let entry = |finding: &Finding| {
+        let place = finding.place.as_ref();
+        json!({
+            "code": finding.code,
+            "severity": finding.severity,
+            "tool": finding.tool,
+            "message": visible(&finding.message, usize::MAX),
+            "file": place.map(|place| &place.file),
+            "line": place.and_then(|place| place.line),
+            "column": place.and_then(|place| place.column),
+            "path": place.map(|place| &place.pointer),
+            "help": finding.help.as_ref().map(|help| visible(help, usize::MAX)),
         })
-        .collect();
+    };
+    let listed: Vec<Value> = sorted(findings).into_iter().map(entry).collect();
     let [errors, warnings, infos] = tally(findings);
     json!({ "findings": listed, "summary": { "errors": errors, "warnings": warnings, "infos": infos } })
 }

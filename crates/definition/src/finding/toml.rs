@@ -76,17 +76,16 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let outermost = DeValue::Table(root.into_inner());
     (spans[ROOT], values[ROOT]) = (Some(Span { key: None, value: 0..text.len() }), Some(&outermost));
     for (node, parent, segment) in tree.children() {
-        let (key, value) = match values.get(parent).copied().flatten() {
-            Some(DeValue::Table(table)) => match table.get_key_value(segment) {
-                Some((key, value)) => (Some(key.span().start), value),
-                None => continue,
-            },
-            Some(DeValue::Array(array)) => match element_index(segment).and_then(|index| array.get(index)) {
-                Some(value) => (None, value),
-                None => continue,
-            },
-            _ => continue,
+        let found = match values.get(parent).copied().flatten() {
+            Some(DeValue::Table(table)) => {
+                table.get_key_value(segment).map(|(key, value)| (Some(key.span().start), value))
+            }
+            Some(DeValue::Array(array)) => {
+                element_index(segment).and_then(|index| Some((None, array.get(index)?)))
+            }
+            _ => None,
         };
+        let Some((key, value)) = found else { continue };
         spans[node] = Some(Span { key, value: value.span() });
         values[node] = Some(value.get_ref());
     }

@@ -34,7 +34,10 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
 
     /// The value as `T`, or `None` when no part of it is usable; findings are placed below `place`.
     pub fn read(&self, mut value: Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
-        drop_nulls(&mut value);
+        // A null field counts as absent.
+        if let Value::Object(fields) = &mut value {
+            fields.retain(|_, field| !field.is_null());
+        }
         if let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(&value)) {
             for _ in 0..MAX_REPAIRS {
                 // One mistake at a time, since removing a value can resolve other violations.
@@ -51,11 +54,8 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
                 }
             }
         }
-        T::deserialize(value)
-            .map_err(|error| {
-                findings.push(Finding::new(Code::DefinitionInvalid, error.to_string()).at(place.clone()))
-            })
-            .ok()
+        let invalid = |error: serde_json::Error| Finding::new(Code::DefinitionInvalid, error.to_string());
+        T::deserialize(value).map_err(|error| findings.push(invalid(error).at(place.clone()))).ok()
     }
 }
 
@@ -92,13 +92,6 @@ impl Transform for WithoutNull {
             object.remove("anyOf");
             object.extend(only);
         }
-    }
-}
-
-/// A null field counts as absent.
-fn drop_nulls(value: &mut Value) {
-    if let Value::Object(fields) = value {
-        fields.retain(|_, field| !field.is_null());
     }
 }
 

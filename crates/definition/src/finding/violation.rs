@@ -91,15 +91,9 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             for name in unexpected.iter().take(LIMIT.saturating_sub(found.len())) {
                 let near = nearest(name, compared.iter().map(String::as_str));
                 let near = near.first().map(ToString::to_string);
-                found.push(Violation {
-                    unknown: true,
-                    nearest: near,
-                    known: known.clone(),
-                    ..Violation::new(
-                        pointer_join(&pointer, name),
-                        format!("unknown property {}", quote(name)),
-                    )
-                });
+                let message = format!("unknown property {}", quote(name));
+                let violation = Violation::new(pointer_join(&pointer, name), message);
+                found.push(Violation { unknown: true, nearest: near, known: known.clone(), ..violation });
             }
         }
         Kind::Required { property } => {
@@ -129,11 +123,8 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             if let Some(words) = constants(context) {
                 return found.push(one_of_these(pointer, &words, error.instance()));
             }
-            let closest = context
-                .iter()
-                .filter(|branch| !branch.is_empty())
-                .min_by_key(|branch| branch_distance(branch));
-            match closest {
+            let branches = context.iter().filter(|branch| !branch.is_empty());
+            match branches.min_by_key(|branch| branch_distance(branch)) {
                 Some(branch) if branch_distance(branch) < (1, 0) => {
                     branch.iter().for_each(|error| describe(error, schema, found))
                 }

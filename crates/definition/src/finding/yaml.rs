@@ -200,14 +200,8 @@ impl Scan<'_> {
                         self.record(spot, start, end);
                     }
                 }
-                Event::SequenceStart(..) => {
-                    let spot = self.spot(start, None, false)?.unwrap_or_default();
-                    self.open.push(Open { spot, start, inside: Inside::Sequence { next: 0 } });
-                }
-                Event::MappingStart(..) => {
-                    let spot = self.spot(start, None, false)?.unwrap_or_default();
-                    self.open.push(Open { spot, start, inside: Inside::Mapping { value: None } });
-                }
+                Event::SequenceStart(..) => self.begin(start, Inside::Sequence { next: 0 })?,
+                Event::MappingStart(..) => self.begin(start, Inside::Mapping { value: None })?,
                 Event::SequenceEnd | Event::MappingEnd => {
                     if let Some(open) = self.open.pop() {
                         self.record(open.spot, open.start, end);
@@ -220,6 +214,12 @@ impl Scan<'_> {
             self.record(Spot { node: Some(ROOT), key: None }, 0, text.len());
         }
         Some(self.found)
+    }
+
+    fn begin(&mut self, start: usize, inside: Inside) -> Option<()> {
+        let spot = self.spot(start, None, false)?.unwrap_or_default();
+        self.open.push(Open { spot, start, inside });
+        Some(())
     }
 
     /// The spot of the node that starts here. The inner option is `None` for a key, the outer one for a second

@@ -1,27 +1,19 @@
 //! Words for types: those of JSON Schema, and those of languages and careless authors, which may be whole expressions.
 
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 /// The values of `type`.
 pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
 
-/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
-const TYPE_WORDS: [(&str, &[&str]); 7] = [
-    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
-    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
-    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
-    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
-    ("boolean", &["bool"]),
-    (
-        "string",
-        &[
-            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
-            "file", "path", "email",
-        ],
-    ),
-    ("null", &["none", "nil", "void"]),
-];
+/// The types that words of other languages and of careless authors mean.
+static TYPE_WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let rows = include_str!("type_words.txt").lines().filter_map(|line| line.split_once(": "));
+    rows.flat_map(|(standard, words)| words.split(' ').map(move |word| (word, standard))).collect()
+});
 
 /// Longest type in words, in bytes.
 const MAX_TYPE: usize = 200;
@@ -32,8 +24,7 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
     standard(word).or_else(|| {
         let lower = word.trim().to_ascii_lowercase();
         let base = lower.split(['<', '[', '(', ',']).next().unwrap_or_default().trim();
-        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
-        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
+        standard(base).or_else(|| TYPE_WORDS.get(base).copied())
     })
 }
 

@@ -213,11 +213,8 @@ pub fn last_segment(reference: &str) -> &str {
     let is_name = |word: &&str| {
         !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
     };
-    reference
-        .rsplit(['/', '#'])
-        .filter(|word| !word.bytes().all(|b| b.is_ascii_digit()))
-        .find(is_name)
-        .unwrap_or("")
+    let mut words = reference.rsplit(['/', '#']).filter(|word| !word.bytes().all(|b| b.is_ascii_digit()));
+    words.find(is_name).unwrap_or("")
 }
 
 /// Whether nothing but null fits.

@@ -11,15 +11,14 @@ use crate::finding::{SlipPolicy, normalized, plain_flag, plain_number, pointer_p
 /// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    [
+    const DRAFTS: [(&str, Draft); 4] = [
         ("draft-07", Draft::Draft7),
         ("draft-06", Draft::Draft6),
         ("draft-04", Draft::Draft4),
         ("2019-09", Draft::Draft201909),
-    ]
-    .into_iter()
-    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
-    .unwrap_or(Draft::Draft202012)
+    ];
+    let named = DRAFTS.into_iter().find(|(word, _)| uri.contains(word));
+    named.map_or(Draft::Draft202012, |(_, draft)| draft)
 }
 
 /// The name of a value's type.

@@ -165,7 +165,8 @@ impl<'a> Words<'a> {
     /// the whole schema.
     fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
         let is_brief = self.style.is_brief;
-        let (mut words, mut own): (Vec<String>, Option<String>) = (Vec::new(), None);
+        let mut words: Vec<String> = Vec::new();
+        let mut own: Option<String> = None;
         for &variant in view.variants.iter().take(MAX_VARIANTS) {
             let mut word = self.at(variant, depth + 1);
             if word == "any" {
@@ -178,8 +179,8 @@ impl<'a> Words<'a> {
                 words.push(word);
             }
         }
-        let (most, shown) =
-            if is_brief { (BRIEF_VARIANTS, BRIEF_VARIANTS) } else { (MAX_LISTED, LISTED_OF_MANY) };
+        let most = if is_brief { BRIEF_VARIANTS } else { MAX_LISTED };
+        let shown = if is_brief { BRIEF_VARIANTS } else { LISTED_OF_MANY };
         let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
         if words.len() > most || unseen > 0 {
             let hidden = words.len().saturating_sub(shown) + unseen;

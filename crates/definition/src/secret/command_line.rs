@@ -51,22 +51,15 @@ impl SecretPolicy<'_> {
             let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
             let begin = part("begin");
             let name = part("field").to_string() + part("option");
-            let (between, value) =
-                (part("between").to_string() + part("gap"), part("value").to_string() + part("word"));
-            let is_secret = match found.name("segment") {
-                Some(segment) => {
-                    let is_host = shown[segment.end()..].starts_with(['.', ':', '@']);
-                    return if is_address && !is_host && is_opaque(segment.as_str()) {
-                        format!("/{REDACTED}")
-                    } else {
-                        found[0].to_string()
-                    };
-                }
-                None => {
-                    !value.starts_with(['-', '[', '$'])
-                        && (self.is_secret(&name) || (is_key(&name) && is_generated(&value)))
-                }
-            };
+            let between = part("between").to_string() + part("gap");
+            let value = part("value").to_string() + part("word");
+            if let Some(segment) = found.name("segment") {
+                let is_host = shown[segment.end()..].starts_with(['.', ':', '@']);
+                let is_secret = is_address && !is_host && is_opaque(segment.as_str());
+                return if is_secret { format!("/{REDACTED}") } else { found[0].to_string() };
+            }
+            let is_value = !value.starts_with(['-', '[', '$']);
+            let is_secret = is_value && (self.is_secret(&name) || (is_key(&name) && is_generated(&value)));
             format!("{begin}{name}{between}{}", if is_secret { REDACTED } else { &value })
         };
         parts.replace_all(&shown, redacted).into_owned()

@@ -144,21 +144,20 @@ impl<'s> References<'s> {
     /// Returns all subschemas that a reference may mean. If several have the same name, all of them are meant: hiding
     /// too much is better than hiding too little.
     pub(super) fn targets(&self, reference: &str, base: &'s Value) -> Vec<Part<'s>> {
+        let named = |name: &str| {
+            let named = self.named.get_or_init(|| names(self.root));
+            named.get(name).map(Vec::as_slice).unwrap_or_default()
+        };
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = percent_decoded(fragment);
         if !fragment.is_empty() && !fragment.starts_with('/') {
-            return self.named(&format!("#{fragment}")).to_vec();
+            return named(&format!("#{fragment}")).to_vec();
         }
         let documents = match uri {
             "" => vec![base, self.root],
-            uri => self.named(last_segment(uri)).iter().map(|(_, document)| *document).collect(),
+            uri => named(last_segment(uri)).iter().map(|(_, document)| *document).collect(),
         };
         documents.into_iter().filter_map(|document| part_at(document, &fragment)).collect()
-    }
-
-    fn named(&self, name: &str) -> &[Part<'s>] {
-        let named = self.named.get_or_init(|| names(self.root));
-        named.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

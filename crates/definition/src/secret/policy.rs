@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::credentials::masked;
 use super::secret_names::{can_hold_secret, is_secret_name, is_word};
+use crate::matches_glob;
 
 /// The rules for secrets: the usual names, and the operator's own (`[state] redact`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,9 +47,6 @@ impl<'p> SecretPolicy<'p> {
 
     /// Whether the operator's rules name it.
     pub(super) fn is_ruled(self, name: &str) -> bool {
-        !self.rules.is_empty() && {
-            let name = name.to_lowercase();
-            self.rules.iter().any(|glob| crate::matches_glob(&glob.to_lowercase(), &name))
-        }
+        self.rules.iter().any(|glob| matches_glob(&glob.to_lowercase(), &name.to_lowercase()))
     }
 }

@@ -5,13 +5,10 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::finding::normalized;
+use crate::ground::word_lists;
 
 /// The lists of `secret_names.txt`, in their order.
-static LISTS: LazyLock<[Vec<&str>; 7]> = LazyLock::new(|| {
-    let lines = include_str!("secret_names.txt").lines().filter(|line| !line.starts_with('#'));
-    let mut lists = lines.map(|line| line.split(' ').collect());
-    std::array::from_fn(|_| lists.next().unwrap_or_default())
-});
+static LISTS: LazyLock<[Vec<&str>; 7]> = LazyLock::new(|| word_lists(include_str!("secret_names.txt")));
 
 /// Whether a name is that of a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {

@@ -55,10 +55,8 @@ fn first(text: &str) -> Option<Piece<'_>> {
         return Some(of_word(&text[..lead + letters], &word[..letters], after_space));
     }
     let (kind, end) = if head.is_numeric() {
-        (
-            Kind::Digits,
-            text.char_indices().take(3).take_while(|(_, c)| c.is_numeric()).last().map_or(0, after),
-        )
+        let digits = text.chars().take(3).take_while(|c| c.is_numeric());
+        (Kind::Digits, digits.map(char::len_utf8).sum())
     } else if let marks @ 1.. = span(&text[usize::from(after_space)..], is_mark) {
         let end = usize::from(after_space) + marks;
         let kind = if text[..end].is_ascii() { Kind::Marks } else { Kind::Symbols };
@@ -107,10 +105,6 @@ fn space_end(text: &str) -> usize {
 
 fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
-}
-
-fn after((at, c): (usize, char)) -> usize {
-    at + c.len_utf8()
 }
 
 fn is_letter(c: char) -> bool {
