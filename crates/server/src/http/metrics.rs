@@ -85,7 +85,7 @@ fn freshness(to: &mut String, request_catalog: &RequestCatalog) {
         let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
         gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
     }
-    gauge(to, "toolcrib_catalog_complete", request_catalog.snapshot().complete.into());
+    gauge(to, "toolcrib_catalog_complete", request_catalog.snapshot.complete.into());
     gauge(to, "toolcrib_catalog_current", request_catalog.is_current().into());
 }
 
