@@ -21,12 +21,6 @@ pub struct ListingPolicy {
     pub split_exec: bool,
 }
 
-impl Default for ListingPolicy {
-    fn default() -> Self {
-        Self { mode: Mode::Gateway, tool_list: ToolList::default(), split_exec: false }
-    }
-}
-
 impl ListingPolicy {
     /// Whether a function is listed.
     pub fn lists(self, function: &Function) -> bool {
@@ -112,12 +106,13 @@ mod tests {
 
     #[test]
     fn the_gateway_shows_four_functions() {
+        let usual = ListingPolicy { mode: Mode::Gateway, tool_list: ToolList::default(), split_exec: false };
         let shown =
             |shown: ListingPolicy| Function::all().iter().filter(|function| shown.lists(function)).count();
-        assert_eq!(shown(ListingPolicy::default()), 4);
-        assert_eq!(shown(ListingPolicy { split_exec: true, ..ListingPolicy::default() }), 4);
-        assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..ListingPolicy::default() }), 6);
-        assert_eq!(shown(ListingPolicy { mode: Mode::Hybrid, ..ListingPolicy::default() }), 2);
-        assert_eq!(shown(ListingPolicy { mode: Mode::Full, ..ListingPolicy::default() }), 0);
+        assert_eq!(shown(usual), 4);
+        assert_eq!(shown(ListingPolicy { split_exec: true, ..usual }), 4);
+        assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..usual }), 6);
+        assert_eq!(shown(ListingPolicy { mode: Mode::Hybrid, ..usual }), 2);
+        assert_eq!(shown(ListingPolicy { mode: Mode::Full, ..usual }), 0);
     }
 }

@@ -32,7 +32,8 @@ pub struct LiveCatalog {
     is_listed: AtomicBool,
     services: Arc<Services>,
     nudge: Option<Nudge>,
-    addresses: Addresses,
+    /// The addresses of its registries.
+    pub(super) addresses: Addresses,
     current: ArcSwap<Snapshot>,
     /// The findings that keep the catalog on disk from being served, errors first; the last good one is served meanwhile.
     stale: ArcSwapOption<Vec<Finding>>,
@@ -96,11 +97,6 @@ impl LiveCatalog {
     /// Sets the addresses of its registries.
     pub fn with_addresses(self, addresses: Addresses) -> Self {
         Self { addresses, ..self }
-    }
-
-    /// The addresses of its registries.
-    pub fn addresses(&self) -> &Addresses {
-        &self.addresses
     }
 
     /// Has the catalog read again at once; false where nothing follows it.

@@ -18,11 +18,12 @@ use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace}
 pub struct RequestCatalog {
     /// The running catalog.
     pub live: Arc<LiveCatalog>,
-    snapshot: Arc<Snapshot>,
+    /// The snapshot of the catalog, from the start of the request to its end.
+    pub(super) snapshot: Arc<Snapshot>,
     /// Position of the profile in the snapshot.
-    profile: usize,
+    pub(super) profile: usize,
     /// The path below which the profile is served, such as `/p/creator`; empty at the root of the server.
-    root: Arc<str>,
+    pub(super) root: Arc<str>,
 }
 
 impl LiveCatalog {
@@ -33,19 +34,9 @@ impl LiveCatalog {
 }
 
 impl RequestCatalog {
-    /// The snapshot.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
     /// The same snapshot with another profile, if it can be chosen.
     pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
         Some(Self { profile: self.snapshot.position(name)?, ..self })
-    }
-
-    /// The same catalog, for a request below this path.
-    pub(super) fn with_root(self, root: Arc<str>) -> Self {
-        Self { root, ..self }
     }
 
     /// The catalog of the session that this request belongs to.
@@ -101,7 +92,7 @@ impl RequestCatalog {
     /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
     pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
         let served = &self.snapshot.registries;
-        let states = self.live.addresses().states().into_iter();
+        let states = self.live.addresses.states().into_iter();
         states.map(|state| {
             let version = served.get(&state.address).map(String::as_str);
             (state, version)
@@ -145,7 +136,8 @@ pub(super) struct SessionCatalog {
 impl SessionCatalog {
     /// The current snapshot with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
-        Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_root(Arc::clone(&self.root)))
+        let catalog = self.live.for_request().in_profile(self.profile.as_deref())?;
+        Some(RequestCatalog { root: Arc::clone(&self.root), ..catalog })
     }
 
     /// The signal of each new snapshot.

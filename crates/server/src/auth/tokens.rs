@@ -34,10 +34,9 @@ impl Tokens {
         }
         let hash = blake3::hash(secret.as_bytes());
         if self.known.iter().any(|(known, _)| *known == hash) {
-            return Err(
-                "another `[[serve.token]]` has the same value, so it is not known which of them is meant"
-                    .into(),
-            );
+            let twice =
+                "another `[[serve.token]]` has the same value, so it is not known which of them is meant";
+            return Err(twice.into());
         }
         let profiles = Some(&configured.profiles).filter(|profiles| !profiles.is_empty());
         let profiles = profiles.map(|profiles| Arc::from(profiles.as_slice()));

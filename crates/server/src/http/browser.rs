@@ -48,9 +48,7 @@ impl Visitor {
     pub(super) fn person(&self) -> Person<'_> {
         Person { name: &self.name, csrf: &self.csrf }
     }
-}
 
-impl Visitor {
     /// The person whom a proxy names.
     pub(super) fn of_proxy(caller: Caller) -> Self {
         let name = caller.name.rsplit_once('@').map_or(&*caller.name, |(name, _)| name);

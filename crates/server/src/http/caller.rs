@@ -43,7 +43,7 @@ pub(super) fn complete(
         caller.allow = caller.allow.min(allow);
     }
     caller.headers = sent_on(shared, catalog, headers);
-    let is_wanted = catalog.snapshot().wants_caller_tokens;
+    let is_wanted = catalog.snapshot.wants_caller_tokens;
     caller.token = is_wanted.then(|| shared.authenticator.token_for_servers(headers)).flatten();
     Ok(())
 }
@@ -58,7 +58,7 @@ pub(super) fn may_begin(request: &Parts) -> bool {
 /// The headers that the configuration passes on to some server. Tokens for toolcrib itself are never passed on.
 fn sent_on(shared: &Shared, catalog: &RequestCatalog, headers: &HeaderMap) -> HeaderMap {
     let is_ours = |name: &HeaderName| *name == AUTHORIZATION && !shared.authenticator.is_open();
-    let wanted = catalog.snapshot().caller_headers.iter().filter(|name| !is_ours(name));
+    let wanted = catalog.snapshot.caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }
 

@@ -68,9 +68,7 @@ pub(super) async fn run(
         None => ToolCall::named(&context.view, &name),
     };
     let call = ToolCall { arguments: given, idempotency_key, ..call };
-    let operation = Operation::http_request(function.name(), telemetry::parent_of(&request.headers));
-    let answer = operation.observe(passing.call_tool(&context, call), error_type).await?;
-    Ok(finished(answer, &context, &request).await)
+    answered(function, &context, &request, passing.call_tool(&context, call)).await
 }
 
 fn described(function: &Function, root: &str) -> Value {
@@ -99,21 +97,10 @@ pub(super) async fn call(
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
     let passing = shared.call_limiter.acquire(function)?;
     let context = catalog.context(&caller);
-    let operation = Operation::http_request(function.name(), telemetry::parent_of(&request.headers));
-    let calling = passing.call(&context, given);
-    let answer = operation.observe(calling, error_type).await?;
-    Ok(finished(answer, &context, &request).await)
+    answered(function, &context, &request, passing.call(&context, given)).await
 }
 
-/// The type of the error of a call, for telemetry.
-fn error_type(answer: &Result<Answer, Problem>) -> Option<String> {
-    match answer {
-        Ok(answer) => answer.error().map(|code| code.as_str().to_string()),
-        Err(reached) => Some(reached.code.as_str().to_string()),
-    }
-}
-
-pub(super) fn unknown(name: &str) -> Problem {
+fn unknown(name: &str) -> Problem {
     let known = || Function::all().iter().map(Function::name);
     let message = format!("there is no function `{}`", quoted(name));
     let next = format!("functions are: {}", known().collect::<Vec<_>>().join(", "));
@@ -129,20 +116,27 @@ async fn arguments(shared: &Shared, request: &Parts, body: Body) -> Result<Value
     checked_json(&bytes)
 }
 
-/// The answer to a call, with links to its data.
-async fn finished(mut answer: Answer, context: &FunctionContext, request: &Parts) -> Response {
+/// The answer to a call, with links to its data, and its trace.
+async fn answered(
+    function: &Function,
+    context: &FunctionContext,
+    request: &Parts,
+    calling: impl Future<Output = Result<Answer, Problem>>,
+) -> Result<Response, Problem> {
+    let operation = Operation::http_request(function.name(), telemetry::parent_of(&request.headers));
+    let error_type = |answer: &Result<Answer, Problem>| match answer {
+        Ok(answer) => answer.error().map(|code| code.as_str().to_string()),
+        Err(problem) => Some(problem.code.as_str().to_string()),
+    };
+    let mut answer = operation.observe(calling, error_type).await?;
     if !answer.originals().is_empty()
         && let Err(error) = answer.link_data(&context.services.state, &context.caller.name).await
     {
         tracing::warn!(%error, "the data of a result cannot be stored");
     }
-    traced(written(&answer, &request.headers), context)
-}
-
-/// The same answer with its headers.
-fn traced(mut response: Response, context: &FunctionContext) -> Response {
+    let mut response = written(&answer, &request.headers);
     response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
-    response
+    Ok(response)
 }
 
 fn written(answer: &Answer, request: &HeaderMap) -> Response {

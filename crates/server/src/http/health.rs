@@ -45,7 +45,7 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
 }
 
 fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
-    let snapshot = catalog.snapshot();
+    let snapshot = &catalog.snapshot;
     let view = catalog.view(caller);
     let mut detail = json!({
         "ready": is_ready,
@@ -56,7 +56,6 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
-        let stale = catalog.live.stale();
         detail["complete"] = snapshot.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
         detail["current"] = catalog.is_current().into();
@@ -77,7 +76,7 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
         if let Some(problem) = catalog.services().state.health().problem {
             detail["state_problem"] = problem.into();
         }
-        if let Some(stale) = stale {
+        if let Some(stale) = catalog.live.stale() {
             detail["trouble"] = json!({ "findings": &*stale, "count": stale.len() });
         }
     }

@@ -54,10 +54,8 @@ impl Hosts {
     pub(super) fn check(&self, request: &Parts, is_mcp: bool) -> Result<(), Problem> {
         let length = request.uri.path_and_query().map_or(0, |uri| uri.as_str().len());
         if length > MAX_URI {
-            return Err(Problem::new(
-                ProblemCode::UriTooLong,
-                format!("an address may have {MAX_URI} bytes"),
-            ));
+            let message = format!("an address may have {MAX_URI} bytes");
+            return Err(Problem::new(ProblemCode::UriTooLong, message));
         }
         let asked_for = asked_for(request)?;
         if !self.has(&asked_for.host) {

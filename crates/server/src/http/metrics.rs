@@ -60,7 +60,7 @@ pub(super) fn text(request_catalog: &RequestCatalog, caller: &Caller, connection
         let health = services.state.health();
         gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
         gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
-        counter(&mut text, "toolcrib_state_lost_events_total", [("", health.lost)]);
+        counter(&mut text, "toolcrib_state_lost_events_total", health.lost);
     }
     gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
     let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
@@ -73,12 +73,8 @@ fn gauge(to: &mut String, name: &str, value: u64) {
     let _ = writeln!(to, "# TYPE {family} gauge\n{name} {value}");
 }
 
-fn counter<'o>(to: &mut String, name: &str, counts: impl IntoIterator<Item = (&'o str, u64)>) {
-    let _ = writeln!(to, "# TYPE {name} counter");
-    for (outcome, count) in counts {
-        let outcome = if outcome.is_empty() { String::new() } else { format!("{{outcome=\"{outcome}\"}}") };
-        let _ = writeln!(to, "{name}{outcome} {count}");
-    }
+fn counter(to: &mut String, name: &str, value: u64) {
+    let _ = writeln!(to, "# TYPE {name} counter\n{name} {value}");
 }
 
 /// Whether the catalog on disk is the one that is served.
@@ -89,7 +85,7 @@ fn freshness(to: &mut String, request_catalog: &RequestCatalog) {
         let labels = format!("address=\"{address}\",registry_version=\"{version}\"");
         gauge(to, &format!("toolcrib_address_current{{{labels}}}"), state.problem.is_none().into());
     }
-    gauge(to, "toolcrib_catalog_complete", request_catalog.snapshot().complete.into());
+    gauge(to, "toolcrib_catalog_complete", request_catalog.snapshot.complete.into());
     gauge(to, "toolcrib_catalog_current", request_catalog.is_current().into());
 }
 
@@ -101,9 +97,10 @@ fn meaning(to: &mut String, meaning: &SemanticSearch) {
     let SemanticSearch::On(semantic) = meaning else { return };
     let counts = semantic.counts();
     let progress = semantic.progress();
-    let searches = [("on", counts.on), ("unavailable", counts.unavailable)];
-    counter(to, "toolcrib_semantic_searches_total", searches);
-    counter(to, "toolcrib_semantic_texts_total", [("", counts.embedded)]);
+    let searches = "toolcrib_semantic_searches_total";
+    let _ = writeln!(to, "# TYPE {searches} counter\n{searches}{{outcome=\"on\"}} {}", counts.on);
+    let _ = writeln!(to, "{searches}{{outcome=\"unavailable\"}} {}", counts.unavailable);
+    counter(to, "toolcrib_semantic_texts_total", counts.embedded);
     gauge(to, "toolcrib_semantic_vectors", progress.embedded as u64);
     gauge(to, "toolcrib_semantic_vectors_wanted", progress.wanted as u64);
 }

@@ -53,7 +53,7 @@ pub(super) fn profile_of_request(
     path: Option<&PathProfile>,
 ) -> Result<RequestCatalog, Problem> {
     match path {
-        Some(path) => Ok(chosen(catalog, caller, &path.name)?.with_root(path.root())),
+        Some(path) => Ok(RequestCatalog { root: path.root(), ..chosen(catalog, caller, &path.name)? }),
         None => of_token(catalog, caller),
     }
 }
@@ -66,7 +66,7 @@ fn chosen(catalog: RequestCatalog, caller: &Caller, name: &str) -> Result<Reques
         return Err(Problem::new(ProblemCode::ProfileNotAllowed, message));
     }
     catalog.clone().in_profile(Some(name)).ok_or_else(|| {
-        let known = catalog.snapshot().choices().chain(catalog.profile_name());
+        let known = catalog.snapshot.choices().chain(catalog.profile_name());
         let near = nearest(name, known.filter(|known| caller.may_use(Some(known))));
         let message = format!("the path asks for the unknown profile `{}`", quoted(name));
         Problem::new(ProblemCode::UnknownProfile, message).nearest(near.iter().map(ToString::to_string))

@@ -15,53 +15,52 @@ use crate::response::{Problem, ProblemCode};
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
 
-/// Who gets an answer from a route. `routes.md` lists what the answer shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    /// Everybody. The answer shows nothing of the catalog.
-    Open,
-    /// Callers, who see their view of the catalog.
-    Caller,
-}
-use Access::{Caller, Open};
+/// A route: its pattern, its label in metrics, and its handlers by method.
+type Entry = (&'static str, Route, fn() -> MethodRouter<Arc<Shared>>);
 
-/// A route: its pattern, its label in metrics, who gets an answer, and its handlers by method.
-type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
+/// The routes that answer everybody. Their answers show nothing of the catalog. `routes.md` lists what each answer shows.
+static OPEN: [Entry; 7] = [
+    ("/healthz", Route::Health, || get(health::alive)),
+    ("/readyz", Route::Health, || get(health::ready)),
+    (METADATA, Route::Health, || get(challenge::metadata)),
+    ("/.well-known/oauth-protected-resource/{*path}", Route::Health, || get(challenge::metadata)),
+    ("/sign-in", Route::SignIn, || get(sign_in::show).post(sign_in::sign_in)),
+    ("/sign-out", Route::SignIn, || post(sign_in::sign_out)),
+    ("/assets/{file}", Route::Page, || get(docs::asset)),
+];
+
+/// The routes that answer callers, who see their view of the catalog; without that of MCP.
+static FOR_CALLERS: [Entry; 23] = [
+    ("/v1/reload", Route::Function, || post(operate::reload)),
+    ("/v1/payload", Route::Function, || post(jobs::payload)),
+    ("/v1/prompt", Route::Function, || post(jobs::prompt)),
+    ("/v1/parse", Route::Function, || post(jobs::parse)),
+    ("/v1/results", Route::Function, || post(jobs::results)),
+    ("/v1/workspace.tar", Route::Catalog, || get(workspace::workspace)),
+    ("/v1/{function}", Route::Function, || any(functions::call)),
+    ("/v1/tools/{*name}", Route::Function, || post(functions::run)),
+    ("/v1/results/{id}/blocks/{block}", Route::Function, || get(result_data::result_data)),
+    ("/v1", Route::Function, || get(functions::list)),
+    ("/tools/", Route::Doc, || get(docs::page)),
+    ("/tools/{*path}", Route::Doc, || get(docs::page).post(try_it::try_tool)),
+    ("/registry.json", Route::Catalog, || get(docs::registry)),
+    ("/llms.txt", Route::Catalog, || get(docs::llms)),
+    ("/openapi.json", Route::Catalog, || get(describe)),
+    ("/approvals.html", Route::Page, || get(operate::approvals)),
+    ("/approvals/{id}", Route::Page, || get(operate::approval).post(operate::decision)),
+    ("/sessions.html", Route::Page, || get(operate::sessions)),
+    ("/sessions/{id}/events.jsonl", Route::Page, || get(operate::export)),
+    ("/sessions/{id}", Route::Page, || get(operate::session)),
+    ("/servers.html", Route::Page, || get(operate::servers)),
+    ("/usage.html", Route::Page, || get(operate::usage)),
+    ("/metrics", Route::Health, || get(metrics::counters)),
+];
 
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
-static TABLE: [Entry; 30] = [
-    ("/v1/reload", Route::Function, Caller, || post(operate::reload)),
-    ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
-    ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
-    ("/v1/parse", Route::Function, Caller, || post(jobs::parse)),
-    ("/v1/results", Route::Function, Caller, || post(jobs::results)),
-    ("/v1/workspace.tar", Route::Catalog, Caller, || get(workspace::workspace)),
-    ("/v1/{function}", Route::Function, Caller, || any(functions::call)),
-    ("/v1/tools/{*name}", Route::Function, Caller, || post(functions::run)),
-    ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(result_data::result_data)),
-    ("/v1", Route::Function, Caller, || get(functions::list)),
-    ("/tools/", Route::Doc, Caller, || get(docs::page)),
-    ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(try_it::try_tool)),
-    ("/registry.json", Route::Catalog, Caller, || get(docs::registry)),
-    ("/llms.txt", Route::Catalog, Caller, || get(docs::llms)),
-    ("/openapi.json", Route::Catalog, Caller, || get(describe)),
-    ("/approvals.html", Route::Page, Caller, || get(operate::approvals)),
-    ("/approvals/{id}", Route::Page, Caller, || get(operate::approval).post(operate::decision)),
-    ("/sessions.html", Route::Page, Caller, || get(operate::sessions)),
-    ("/sessions/{id}/events.jsonl", Route::Page, Caller, || get(operate::export)),
-    ("/sessions/{id}", Route::Page, Caller, || get(operate::session)),
-    ("/servers.html", Route::Page, Caller, || get(operate::servers)),
-    ("/usage.html", Route::Page, Caller, || get(operate::usage)),
-    ("/healthz", Route::Health, Open, || get(health::alive)),
-    ("/readyz", Route::Health, Open, || get(health::ready)),
-    ("/metrics", Route::Health, Caller, || get(metrics::counters)),
-    (METADATA, Route::Health, Open, || get(challenge::metadata)),
-    ("/.well-known/oauth-protected-resource/{*path}", Route::Health, Open, || get(challenge::metadata)),
-    ("/sign-in", Route::SignIn, Open, || get(sign_in::show).post(sign_in::sign_in)),
-    ("/sign-out", Route::SignIn, Open, || post(sign_in::sign_out)),
-    ("/assets/{file}", Route::Page, Open, || get(docs::asset)),
-];
+fn table() -> impl Iterator<Item = &'static Entry> {
+    FOR_CALLERS.iter().chain(&OPEN)
+}
 
 /// Label of an address in metrics: that of its route, or of pages for people and unknown addresses.
 pub(super) fn label(address: &str) -> Route {
@@ -69,7 +68,7 @@ pub(super) fn label(address: &str) -> Route {
         Some((fixed, _)) => address.starts_with(fixed),
         None => address == pattern,
     };
-    match TABLE.iter().find(|(pattern, ..)| has(pattern)) {
+    match table().find(|(pattern, ..)| has(pattern)) {
         Some((_, label, ..)) => *label,
         None if address == MCP || address.starts_with("/mcp/") => Route::Mcp,
         None => Route::Page,
@@ -80,7 +79,7 @@ pub(super) fn label(address: &str) -> Route {
 /// says where to get a token. An address is only open if it reaches the handler of an open route: the pages behind all
 /// routes show the catalog.
 pub(super) fn is_open(address: &str) -> bool {
-    TABLE.iter().any(|(pattern, _, access, _)| *access == Open && fits(pattern, address))
+    OPEN.iter().any(|(pattern, ..)| fits(pattern, address))
 }
 
 /// Returns true if the router answers the address with the route of this pattern.
@@ -93,7 +92,7 @@ fn fits(pattern: &str, address: &str) -> bool {
 /// All routes but the one of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
     let router =
-        TABLE.iter().fold(Router::new(), |router, (pattern, _, _, handler)| router.route(pattern, handler()));
+        table().fold(Router::new(), |router, (pattern, _, handler)| router.route(pattern, handler()));
     router
         .fallback(docs::page)
         .method_not_allowed_fallback(async || {
@@ -105,6 +104,8 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::openapi::document;
     use super::*;
 
@@ -115,9 +116,11 @@ mod tests {
             let cells: Vec<&str> = row.split(" | ").collect();
             (cells[0].trim_end_matches('`').to_string(), cells[2] == "everybody")
         });
-        let routes = TABLE.iter().map(|(pattern, _, access, _)| (pattern.to_string(), *access == Open));
-        let others = [MCP, "any other address"].map(|address| (address.to_string(), false));
-        assert_eq!(rows.collect::<Vec<_>>(), routes.chain(others).collect::<Vec<_>>());
+        let open = OPEN.iter().map(|(pattern, ..)| (pattern.to_string(), true));
+        let others = [MCP, "any other address"].into_iter();
+        let others = FOR_CALLERS.iter().map(|(pattern, ..)| *pattern).chain(others);
+        let routes = open.chain(others.map(|pattern| (pattern.to_string(), false)));
+        assert_eq!(rows.collect::<BTreeSet<_>>(), routes.collect::<BTreeSet<_>>());
     }
 
     #[test]
@@ -141,7 +144,7 @@ mod tests {
     fn the_description_of_this_api_has_every_route_but_those_of_protocols_and_forms() {
         let document = document("/");
         let described = document["paths"].as_object().unwrap();
-        for (pattern, ..) in &TABLE {
+        for (pattern, ..) in table() {
             let fixed = pattern.split("{*").next().unwrap_or_default();
             let others =
                 ["/.well-known", "/sign-", "/assets/", "/approvals", "/sessions", "/usage", "/servers"];

@@ -287,8 +287,8 @@ impl HttpService {
 
 /// The answer with a problem, at addresses below `root`.
 fn problem_response(problem: &Problem, route: Route, root: &str) -> Response {
-    match route {
-        Route::Mcp if problem.is_about_profiles() => problem.rpc_answer(),
+    match (route, problem.code) {
+        (Route::Mcp, ProblemCode::ProfileNotAllowed | ProblemCode::UnknownProfile) => problem.rpc_answer(),
         _ => problem.answer(root),
     }
 }

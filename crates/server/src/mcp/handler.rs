@@ -220,9 +220,9 @@ impl ServerHandler for McpService {
     ) -> McpResult<CompleteResult> {
         let work = async |requester: Requester| match &request.r#ref {
             Reference::Resource(template) if is_ours(&template.uri) => {
-                Ok(resources::complete(requester.view(), &request))
+                Ok(completion::of_docs(requester.view(), &request))
             }
-            _ => completion::complete(&requester, request).await,
+            _ => completion::of_servers(&requester, request).await,
         };
         self.answer_plain("completion/complete", &context, work).await
     }

@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, JsonObject,
-    ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate,
+    ErrorCode, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 
@@ -19,7 +18,7 @@ use toolcrib_docs::TemplateError;
 use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage};
 
 /// The address of the doc of a tool whose name stands for `{name}`.
-const TEMPLATE: &str = "toolcrib://tools/{name}.md";
+pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
 
 /// Most resources in one answer.
 const PER_PAGE: usize = 200;
@@ -213,26 +212,6 @@ pub(super) fn version(view: &CatalogView, address: &str) -> Option<String> {
         DocResource::Index(_) => Some(view.catalog().version.clone()),
         DocResource::Doc(index) => page(view, index).ok().map(|page| page.version.clone()),
     }
-}
-
-/// Names that begin with what was typed, then names that contain it.
-pub(super) fn complete(view: &CatalogView, request: &CompleteRequestParams) -> CompleteResult {
-    let is_name = matches!(&request.r#ref, Reference::Resource(resource) if resource.uri == TEMPLATE)
-        && request.argument.name == "name";
-    let typed = request.argument.value.to_lowercase();
-    let mut found: Vec<(bool, &str)> = Vec::new();
-    if is_name {
-        let names = view.catalog().tools.iter().map(|tool| tool.safe_name.as_str());
-        let places = names.filter_map(|name| Some((name.to_lowercase().find(&typed)? > 0, name)));
-        found.extend(places);
-        found.sort_unstable();
-    }
-    let total = found.len();
-    let shown: Vec<String> =
-        found.into_iter().take(CompletionInfo::MAX_VALUES).map(|(_, name)| name.to_string()).collect();
-    let has_more = shown.len() < total;
-    let info = CompletionInfo::with_pagination(shown, u32::try_from(total).ok(), has_more);
-    CompleteResult::new(info.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl McpService {
     /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
     pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
         self.live.listed_within(patience).await;
-        match requester.catalog.snapshot().awaited {
+        match &requester.catalog.snapshot.awaited {
             Some(_) => {
                 let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
                 Requester { catalog, ..requester }
@@ -174,7 +174,7 @@ impl McpService {
     /// The instructions that a model gets when it connects.
     pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
         let Requester { catalog, caller } = &self.with_all_listed(requester, patience).await;
-        let awaited = if caller.sees_everything() { catalog.snapshot().awaited.as_ref() } else { None };
+        let awaited = if caller.sees_everything() { catalog.snapshot.awaited.as_ref() } else { None };
         instructions::instructions(catalog.view(caller), catalog.cache(caller).listing, awaited)
     }
 

@@ -32,19 +32,15 @@ pub async fn stdio(live: Arc<LiveCatalog>, stop: impl Future<Output = ()>) -> io
 }
 
 /// Serves one client over streams until `read` ends or `stop` resolves; requests in progress are finished.
-pub async fn streams<R, W>(
+pub async fn streams(
     live: Arc<LiveCatalog>,
-    read: R,
-    write: W,
+    read: impl AsyncRead + Send + Unpin + 'static,
+    write: impl AsyncWrite + Send + Unpin + 'static,
     stop: impl Future<Output = ()>,
-) -> io::Result<()>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+) -> io::Result<()> {
     let (end, ended) = watch::channel(false);
     let handler = McpService::connected(live, ended);
-    let lines = LineTransport::new(read, write, end.clone());
+    let lines = LineTransport::new(Box::new(read), Box::new(write), end.clone());
     let mut stop = std::pin::pin!(stop);
     let begun = tokio::select! {
         begun = handler.serve(lines) => begun,
@@ -84,13 +80,13 @@ type Refused = (Option<RequestId>, ErrorData);
 /// Answers a bad line, unless it is a notification; returns what the SDK reads.
 type ReadLine = Box<dyn FnMut(Line) -> Option<Vec<u8>> + Send>;
 
+/// The streams of a client.
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
 /// One connection.
-struct LineTransport<R, W>
-where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite,
-{
-    lines: AsyncRwTransport<RoleServer, LineCheck<R, ReadLine>, W>,
+struct LineTransport {
+    lines: AsyncRwTransport<RoleServer, LineCheck<Input, ReadLine>, Output>,
     /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: watch::Sender<InFlight>,
@@ -101,13 +97,9 @@ where
     until: Option<Instant>,
 }
 
-impl<R, W> LineTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl LineTransport {
     /// Reads and writes lines; `ended` turns true at the end of input, or when no more is to be read.
-    fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
+    fn new(read: Input, write: Output, ended: watch::Sender<bool>) -> Self {
         let (to, refused) = unbounded_channel();
         let check: ReadLine = Box::new(move |line| {
             let bad = match line.checked() {
@@ -167,11 +159,7 @@ fn begins(request: &ClientRequest) -> bool {
     }
 }
 
-impl<R, W> Transport<RoleServer> for LineTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl Transport<RoleServer> for LineTransport {
     type Error = std::io::Error;
 
     fn send(

@@ -122,7 +122,7 @@ pub(super) async fn call(
     let promised = bound.output_schema(&request.name).filter(|schema| is_newer || is_of_objects(schema));
     // A client asks by the annotations of what it lists.
     let is_asked = match &target {
-        Some(CallTarget::Tool(_, call)) => call.is_listed,
+        Some(CallTarget::Tool(call)) => call.is_listed,
         Some(CallTarget::Function(function)) => function.only_writes() && cache.listing.lists(function),
         None => false,
     };
@@ -135,7 +135,8 @@ pub(super) async fn call(
             let answer = async { limiter.acquire(function)?.call(context, given).await };
             (answer.await, function, named)
         }
-        Some(CallTarget::Tool(function, call)) => {
+        Some(CallTarget::Tool(call)) => {
+            let function = Function::tool_exec();
             let arguments = if given.is_null() { json!({}) } else { given };
             let call = ToolCall { arguments, as_is: true, ..call };
             let answer = async { limiter.acquire(function)?.call_tool(context, call).await }.await;
@@ -230,22 +231,21 @@ fn named_or_own(named: Option<Arc<str>>, caller: &Caller) -> Option<Session> {
 enum CallTarget<'a> {
     /// A function of toolcrib.
     Function(&'static Function),
-    /// A tool, which this function runs.
-    Tool(&'static Function, ToolCall<'a>),
+    /// A tool, which `tool_exec` runs.
+    Tool(ToolCall<'a>),
 }
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
 fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    let run = |call| Some(CallTarget::Tool(Function::tool_exec(), call));
     if let Some(place) = bound.place(name) {
-        return run(ToolCall::listed(view, place));
+        return Some(CallTarget::Tool(ToolCall::listed(view, place)));
     }
     if let Some(function) = Function::named(name) {
         return Some(CallTarget::Function(function));
     }
     match view.catalog().resolve(name) {
         Resolved::Unknown(_) => Function::spelled(name).map(CallTarget::Function),
-        _ => run(ToolCall::named(view, name)),
+        _ => Some(CallTarget::Tool(ToolCall::named(view, name))),
     }
 }
 

@@ -220,11 +220,6 @@ impl Problem {
         no_store(self.status(), Media::Json.content_type(), body)
     }
 
-    /// Whether it is about the choice of a profile.
-    pub(crate) fn is_about_profiles(&self) -> bool {
-        matches!(self.code, ProblemCode::ProfileNotAllowed | ProblemCode::UnknownProfile)
-    }
-
     pub(crate) fn next_action(&self) -> &str {
         self.next_action.as_deref().unwrap_or(self.code.row().1)
     }

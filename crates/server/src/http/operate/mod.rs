@@ -42,7 +42,7 @@ pub(super) async fn reload(visit: RequestContext) -> Result<Response, Problem> {
     if !catalog.live.nudge() {
         return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
     }
-    let body = json!({ "ok": true, "meta": { "registry_version": catalog.snapshot().version } });
+    let body = json!({ "ok": true, "meta": { "registry_version": catalog.snapshot.version } });
     Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn servers(visit: RequestContext) -> Result<Response, Problem> 
             let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
             let views = servers.into_iter().map(|state| ServerView {
                 sign_in: connections.and_then(|connections| state.sign_in(connections.credentials())),
-                findings: findings_of(&state, &catalog.snapshot().findings),
+                findings: findings_of(&state, &catalog.snapshot.findings),
                 state,
             });
             site.servers(&views.collect::<Vec<_>>())
