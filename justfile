@@ -21,7 +21,7 @@ schemas:
 
 # Measure: load, render, payloads, calls, search, each beside a bare loop over the same bytes.
 bench:
-    cargo bench
+    cargo bench -p toolcrib-benches
 
 # Fuzz a target (a file in fuzz/src) for so many seconds; needs cargo-fuzz, and no nightly toolchain.
 fuzz target="load" seconds="60":

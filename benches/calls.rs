@@ -23,7 +23,7 @@ const REPEATS: usize = 50;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/github/tools.json");
     let checked = catalog::open(config::read(&file));
     let calls: Vec<Call<'_>> = checked
         .catalog

@@ -49,7 +49,7 @@ fn main() {
 
 fn measure(runtime: &Runtime, at: &Path, what: &str, state: StateStore) {
     let checked = catalog::open(config::read(at));
-    let templates = Arc::new(Templates::load(None).expect("templates"));
+    let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
     let view = CatalogView::new(&checked.catalog, None, None, templates).expect("a catalog view");
     let services = Services { state: Arc::new(state), ..Services::default() };
     let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };

@@ -2,7 +2,7 @@
 """What a call through a gateway to a local MCP server over stdio costs the gateway: processor time, user and system,
 of its process alone. `toolcrib serve --stdio`, with validation and audit, beside a pass-through that does nothing.
 
-    cargo build --release --bins --examples
+    cargo build --release --bins && cargo build --release -p toolcrib-benches
     python3 benches/mcp_pass.py [--calls 2000] [--rounds 5] [--build target/release] [--compressor mcp-compressor]
 
 `--compressor` adds the program of that name (https://github.com/atlassian-labs/mcp-compressor). All are measured in turns in the same run. The figures are medians of the rounds, in microseconds a call.
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--compressor")
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
-    echo = str(build / "examples/mcp_echo")
+    echo = str(build / "mcp_echo")
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "toolcrib.toml"
         config.write_text(
@@ -103,8 +103,8 @@ def main():
         ours = {"name": "tool_exec", "arguments": {"op": "echo.get", "args": ARGUMENTS}}
         gateways = {
             "server alone": Gateway([echo], direct),
-            "bare pass-through": Gateway([str(build / "examples/mcp_bare"), echo], direct),
-            "the same on one thread": Gateway([str(build / "examples/mcp_bare"), "--one-thread", echo], direct),
+            "bare pass-through": Gateway([str(build / "mcp_bare"), echo], direct),
+            "the same on one thread": Gateway([str(build / "mcp_bare"), "--one-thread", echo], direct),
             "toolcrib": Gateway([str(build / "toolcrib"), "serve", "--stdio", folder], ours),
         }
         if options.compressor:

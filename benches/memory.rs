@@ -1,4 +1,4 @@
-//! Memory of a catalog, step by step: `cargo bench --bench memory -- CATALOG`.
+//! Memory of a catalog, step by step: `cargo bench -p toolcrib-benches --bench memory -- CATALOG`.
 use std::sync::Arc;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -31,7 +31,7 @@ fn main() {
     rss("without documents");
     drop(findings);
     rss("without findings");
-    let templates = Arc::new(toolcrib::render::Templates::load(None).unwrap());
+    let templates = Arc::new(toolcrib::render::Templates::from(toolcrib::BUILT_IN));
     let t = std::time::Instant::now();
     let view = toolcrib::functions::CatalogView::new(&catalog, None, None, templates).unwrap();
     eprintln!("view {:?}", t.elapsed());

@@ -1,7 +1,7 @@
 //! Payloads at 100, 1,000 and 10,000 tools, full and hybrid, once the catalog is loaded: each beside cloning and writing
 //! the same schemas as they are, which is the least that any payload costs. Medians of several rounds, one thread.
 //!
-//! `cargo bench --bench payload`
+//! `cargo bench -p toolcrib-benches --bench payload`
 
 mod generated;
 

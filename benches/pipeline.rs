@@ -1,7 +1,7 @@
 //! Load, render and render again, at 100, 1,000 and 10,000 tools, each beside a bare loop over the same bytes in the
 //! same run: what parsing alone, writing alone and walking alone cost. Figures are medians of several rounds.
 //!
-//! `cargo bench --bench pipeline` recombines the tools of `examples/github`; `cargo bench --bench pipeline -- FILE...`
+//! `cargo bench -p toolcrib-benches --bench pipeline` recombines the tools of `examples/github`; `cargo bench -p toolcrib-benches --bench pipeline -- FILE...`
 //! takes catalogs of your own.
 
 mod generated;
@@ -40,7 +40,7 @@ fn measure(file: &Path, scratch: &Path) {
     let parse = median(|| drop(serde_json::from_str::<Value>(&text)));
 
     let checked = catalog::open(config::read(file));
-    let templates = render::Templates::load(None).expect("our templates");
+    let templates = render::Templates::from(toolcrib::BUILT_IN);
     let profile = || checked.catalog.profile(None).expect("the whole catalog");
     let docs = render::Docs::new(&checked.catalog, profile(), &templates);
     // Each round has folders of its own: a file system that has just deleted ten thousand files is slow to make new ones.

@@ -1,6 +1,6 @@
 """What toolcrib costs at 100 to 100,000 tools, beside programs that do less, in one run.
 
-    cargo build --profile dist --bin toolcrib --example bare_mcp
+    cargo build --profile dist --bin toolcrib && cargo build --profile dist -p toolcrib-benches --bin bare_mcp
     python3 benches/scale.py [--programs target/dist] [--peers FOLDER] [--catalogs FOLDER] [--rounds 7] [SIZE ...]
 
 A catalog is `tSIZE.json` in the folder of catalogs, a list of definitions; one that is missing is made here. The other
@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     arguments.toolcrib = str((arguments.programs / "toolcrib").resolve())
-    arguments.bare = str((arguments.programs / "examples/bare_mcp").resolve())
+    arguments.bare = str((arguments.programs / "bare_mcp").resolve())
 
     def peer(name):
         return shutil.which(name, path=str(arguments.peers.absolute())) if arguments.peers else None

@@ -2,9 +2,9 @@
 //! same run: building the index, its memory, and what a query takes. A query is asked three times, and the median
 //! counts; of these the table has the median and the 99th percentile.
 //!
-//! `cargo bench --bench search` takes large catalogs and labelled queries of others from `../shared/data` where that is
+//! `cargo bench -p toolcrib-benches --bench search` takes large catalogs and labelled queries of others from `../shared/data` where that is
 //! there, and otherwise recombines the tools of `examples/github` and asks the queries of our examples;
-//! `cargo bench --bench search -- FILE...` takes catalogs of your own.
+//! `cargo bench -p toolcrib-benches --bench search -- FILE...` takes catalogs of your own.
 //!
 //! Aims at 10,000 tools: 0.15 ms at the median, 1 ms at the 99th percentile, built in a second, 60 MB.
 
@@ -121,7 +121,7 @@ fn queries() -> Vec<String> {
         .collect();
     if all.is_empty() {
         println!("no shared queries here; those of our examples");
-        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
         all = ["github", "buildos"]
             .iter()
             .flat_map(|name| read(&examples.join(name).join("queries.jsonl")))
@@ -137,7 +137,7 @@ fn read(file: &Path) -> Vec<String> {
 }
 
 fn shared() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data")
 }
 
 /// Memory of the process, in kB.

@@ -1,8 +1,8 @@
 //! A doc over HTTP with a static token beside one with a signed token of an issuer, alternately, on keep-alive connections: requests
 //! a second, and the processor time of the server, which other programs of the machine disturb less.
 //!
-//!     cargo bench --bench tokens
-//!     TOOLCRIB=path ROUNDS=7 REQUESTS=20000 cargo bench --bench tokens
+//!     cargo build --release && cargo bench -p toolcrib-benches --bench tokens
+//!     TOOLCRIB=path ROUNDS=7 REQUESTS=20000 cargo bench -p toolcrib-benches --bench tokens
 
 #![expect(clippy::disallowed_methods, reason = "settings of a measurement are in the environment")]
 
@@ -27,7 +27,7 @@ fn main() {
     let issuer = issuer::Issuer::start();
     issuer.behave(|behaviour| behaviour.algorithm = "RS256".into());
     let folder = tempfile::tempdir().unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/github/tools.json");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/github/tools.json");
     let config = format!(
         "[[source]]\npath = \"{source}\"\n[[serve.token]]\nenv = \"T_STATIC\"\n[[serve.issuer]]\nissuer = \"{}\"\n",
         issuer.url()
@@ -67,7 +67,7 @@ fn number(name: &str, usual: usize) -> usize {
 }
 
 fn serve(catalog: &str) -> (Child, String) {
-    let program = env::var("TOOLCRIB").unwrap_or_else(|_| env!("CARGO_BIN_EXE_toolcrib").into());
+    let program = env::var("TOOLCRIB").unwrap_or_else(|_| "target/release/toolcrib".into());
     let mut command = Command::new(program);
     command.args(["serve", catalog, "--listen", "127.0.0.1:0"]).env("T_STATIC", STATIC);
     let mut server = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

@@ -19,6 +19,7 @@
 //! release.
 
 mod api; // the interface for other programs
+mod built_in; // the templates
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli; // the command line
@@ -46,6 +47,8 @@ pub use toolcrib_server::{self as serve, site};
 pub use api::{
     Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,
 };
+#[doc(hidden)]
+pub use built_in::BUILT_IN;
 pub use toolcrib_catalog::UnknownProfile;
 pub use toolcrib_catalog::arguments::{FieldError, Repair};
 pub use toolcrib_catalog::config::Mode;

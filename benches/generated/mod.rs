@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Catalogs of 100, 1,000 and 10,000 tools of about 1 kB, each tool made of two of the GitHub ones.
 pub fn catalogs(folder: &Path) -> Vec<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/github/tools.json");
     let pool: Vec<Value> = serde_json::from_slice(&fs::read(source).expect("the example")).expect("JSON");
     [100, 1_000, 10_000]
         .into_iter()

@@ -25,18 +25,18 @@ fi
 
 failed=0
 python "$here/clients.py" "$program" || failed=1
-cargo build --locked --quiet --features postgres --example issuer
+cargo build --locked --quiet --features postgres --package toolcrib --package toolcrib-benches --bin toolcrib --bin issuer
 if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1
-  python "$here/protected.py" "$program" "$target/debug/examples/issuer" "$checks/python/bin/node" "$checks/mcp" || failed=1
-  python "$here/protected_servers.py" "$program" "$target/debug/examples/issuer" "$checks/servers/python-1/bin/python" \
+  python "$here/protected.py" "$program" "$target/debug/issuer" "$checks/python/bin/node" "$checks/mcp" || failed=1
+  python "$here/protected_servers.py" "$program" "$target/debug/issuer" "$checks/servers/python-1/bin/python" \
     "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/suite_clients.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/suite.py" "$program" "$checks/python/bin/node" "$checks/mcp" || failed=1
   python "$here/differential/run.py" "$program" "$checks" || failed=1
 else
-  python "$here/protected.py" "$program" "$target/debug/examples/issuer" || failed=1
+  python "$here/protected.py" "$program" "$target/debug/issuer" || failed=1
   .ci/not_checked "the MCP transport against the suite and the clients for TypeScript" "the npm packages are not there; run .ci/setup" || failed=1
 fi
 exit $failed

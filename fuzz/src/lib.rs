@@ -43,7 +43,7 @@ pub fn open(files: &[(&str, &[u8])]) -> Checked {
 /// Our templates, which are the same for all.
 pub fn templates() -> Arc<Templates> {
     thread_local! {
-        static TEMPLATES: Arc<Templates> = Templates::load(None).expect("our templates").into();
+        static TEMPLATES: Arc<Templates> = Templates::from(toolcrib::BUILT_IN).into();
     }
     TEMPLATES.with(Arc::clone)
 }

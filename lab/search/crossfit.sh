@@ -4,7 +4,7 @@
 set -euo pipefail
 data=$1 base=$2 features=$3 lab=$(dirname "$0") root=$(dirname "$0")/../..
 model=$root/crates/search/model/static.bin
-measure() { cargo run --release --manifest-path "$root/Cargo.toml" -p toolcrib-search --example measure -- \
+measure() { cargo run --release --manifest-path "$root/Cargo.toml" -p toolcrib-lab --bin measure -- \
   "$data/retrieval" "$data/catalogs" features | grep '^{"features"' | grep -E "\"set\":\"$1" >> "$features" || true; }
 : > "$features"
 for set in metatool bfcl livemcpbench toolret-apibank; do

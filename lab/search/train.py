@@ -12,7 +12,7 @@ Inputs, all listed here:
 - `phrases.txt`: everyday phrases of these tools, written by hand;
 - `objects.txt`: words of people for objects of tools; ACTIONS: verbs of people for verbs of tools. Phrases are made of both.
 
-A tool is the sum of its pieces as in `meaning.rs` and `index.rs`. Each phrase is to be nearer to its tool than to the tools
+A tool is the sum of its pieces as in `meaning.rs` and `index/builder.rs`. Each phrase is to be nearer to its tool than to the tools
 of other phrases in the batch, and than to the most similar tools of its own catalog. The table is held near to BASE.
 Needs numpy and scipy (requirements.txt). The same inputs give the same bytes on one machine.
 """

@@ -146,7 +146,7 @@ impl Setting {
         let catalog = tasks::catalog(&source.catalog)?;
         let others = self.distractors.iter().map(|path| tasks::catalog(path)).collect::<Result<Vec<_>>>()?;
         let sizes = if self.size.is_empty() { &[usize::MAX][..] } else { &self.size };
-        let templates = Arc::new(Templates::load(None)?);
+        let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
         let mut printed = Vec::new();
         for size in sizes {
             let catalog = tasks::resized(&catalog, &others, &tasks, *size);

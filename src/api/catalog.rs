@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::error::Error;
 use super::tools::{Profiles, found, help_of, index_of, tool_of};
 use super::values::{Call, Found, Payload, PayloadOptions, ToolSummary, Written, summary};
+use crate::BUILT_IN;
 use toolcrib_catalog::{self as catalog, Checked, Tool, config};
 use toolcrib_definition::finding::{Document, Finding, Format as Notation};
 use toolcrib_docs::{self as render, Around, Doc, Docs, PromptSection, Templates, WorkspaceTemplate};
@@ -65,7 +66,7 @@ impl Catalog {
     }
 
     fn of(workspace: config::Workspace) -> Result<Self, Error> {
-        let templates = Templates::of(&workspace.config.render, &workspace.root)?;
+        let templates = Templates::of(BUILT_IN, &workspace.config.render, &workspace.root)?;
         Ok(Self {
             checked: catalog::open(workspace),
             templates,
@@ -284,7 +285,8 @@ impl Catalog {
             mode: config::Mode::Full,
             options: configured,
         };
-        let (mode, reason) = report::mode_of(&request, options.mode.or(config::Mode::named(configured.mode)));
+        let (mode, reason) =
+            report::mode_of(&request, &self.templates, options.mode.or(config::Mode::named(configured.mode)));
         request.mode = mode;
         (request, reason)
     }

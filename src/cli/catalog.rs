@@ -8,6 +8,7 @@ use super::findings::{refuse_unread, report, report_briefly, report_lost};
 use super::io::Io;
 use super::progress::Spinner;
 use super::servers::{credentials, environment, remembered_lists, remembering, waiting_for};
+use crate::BUILT_IN;
 use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, shown_address};
 use toolcrib_catalog::sources::ADDRESS_HELP;
 use toolcrib_catalog::{self as catalog, Checked};
@@ -213,9 +214,9 @@ impl CatalogArgs {
     ) -> Result<Templates, CommandError> {
         let Some(folder) = named else {
             self.note_left_out(io, |left| left.templates, "templates");
-            return Templates::of(&checked.catalog.config.render, &self.folder()).map_err(failed);
+            return Templates::of(BUILT_IN, &checked.catalog.config.render, &self.folder()).map_err(failed);
         };
-        Templates::load(Some(folder)).map_err(failed)
+        Templates::load(BUILT_IN, folder).map_err(failed)
     }
 
     /// The catalog as callers with these roles see it.

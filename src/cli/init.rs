@@ -1,10 +1,11 @@
 //! `toolcrib init`: a catalog to start from, a small one or one made of definitions in other formats.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::{CommandError, CommandResult, failed};
 use super::findings::report_briefly;
 use super::io::Io;
+use crate::BUILT_IN;
 use toolcrib_catalog::config::{Config, Source, Workspace};
 use toolcrib_catalog::{self as catalog, Catalog};
 use toolcrib_definition::grammar::counted;
@@ -33,6 +34,9 @@ pub(super) struct InitArgs {
     /// Replace existing definitions that differ.
     #[arg(long, requires = "from")]
     force: bool,
+    /// Copy the built-in templates, to edit them, in place of a catalog.
+    #[arg(long, conflicts_with = "from")]
+    templates: bool,
 }
 
 impl InitArgs {
@@ -40,26 +44,31 @@ impl InitArgs {
         if !self.from.is_empty() {
             return self.convert(io);
         }
-        let names = STARTER.map(|(name, _)| name);
-        let is_taken = |name: &&str| self.folder.join(name).symlink_metadata().is_ok();
-        let taken: Vec<&str> = names.into_iter().filter(is_taken).collect();
-        if !taken.is_empty() {
-            let message =
-                format!("{} has {} already; nothing was written", self.folder.display(), taken.join(", "));
-            return Err(failed(message));
+        if self.templates {
+            return self.copy_templates(io);
         }
-        for (name, content) in STARTER {
-            let file = self.folder.join(name);
-            std::fs::create_dir_all(file.parent().unwrap_or(&self.folder))
-                .and_then(|()| std::fs::write(&file, content))
-                .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
-        }
+        write_new(&self.folder, &STARTER)?;
         let folder = self.folder.display();
-        io.note(format!("{folder}: wrote {}", names.join(", ")));
+        io.note(format!("{folder}: wrote {}", STARTER.map(|(name, _)| name).join(", ")));
         // The definitions are in `tools/`.
         let docs = self.folder.join("docs");
         let docs = docs.strip_prefix(".").unwrap_or(&docs).display();
         io.note(format!("next: toolcrib check {folder}; toolcrib render {folder} --out {docs}"));
+        Ok(())
+    }
+
+    /// Writes the built-in templates, and the built-in workspace template.
+    fn copy_templates(&self, io: &Io) -> CommandResult {
+        let parts = [("templates", BUILT_IN.templates), ("workspace-template", BUILT_IN.workspace)];
+        let files = parts.into_iter().flat_map(|(part, files)| {
+            files.iter().map(move |(name, content)| (format!("{part}/{name}"), *content))
+        });
+        write_new(&self.folder, &files.collect::<Vec<_>>())?;
+        for (part, files) in parts {
+            io.note(format!("{}: wrote {}", self.folder.join(part).display(), counted(files.len(), "file")));
+        }
+        io.note("next: keep only the files that you edit, so that the others are renewed with toolcrib;");
+        io.note("set `templates = \"templates\"` in [render] of toolcrib.toml, and `seed --template workspace-template`");
         Ok(())
     }
 
@@ -112,6 +121,24 @@ impl InitArgs {
         }
         if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
+}
+
+/// Writes files, unless one of them is there already.
+fn write_new(folder: &Path, files: &[(impl AsRef<Path>, &str)]) -> CommandResult {
+    let is_taken = |name: &&Path| folder.join(name).symlink_metadata().is_ok();
+    let taken: Vec<_> = files.iter().map(|(name, _)| name.as_ref()).filter(is_taken).collect();
+    if !taken.is_empty() {
+        let taken: Vec<_> = taken.iter().map(|name| name.display().to_string()).collect();
+        let message = format!("{} has {} already; nothing was written", folder.display(), taken.join(", "));
+        return Err(failed(message));
+    }
+    for (name, content) in files {
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent().unwrap_or(folder))
+            .and_then(|()| std::fs::write(&file, content))
+            .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
+    }
+    Ok(())
 }
 
 /// One definition as a file. The schema keeps its bytes; the name is the canonical one.

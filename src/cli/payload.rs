@@ -11,7 +11,7 @@ use super::io::Io;
 use super::pick::PickArgs;
 use super::word::word;
 use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
-use toolcrib_catalog::{Catalog, Checked, Profile};
+use toolcrib_catalog::{Checked, Profile};
 use toolcrib_definition::finding::{Code, Finding, Severity, locate, text_report};
 use toolcrib_providers::{
     self as provider, Payload, PayloadError, PayloadRequest, Provider, RequestHeader, report,
@@ -86,7 +86,7 @@ impl PayloadArgs {
         options.search = self.search.unwrap_or(options.search);
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let (mode, reason) = self.mode(catalog, &profile, options);
+        let (mode, reason) = self.mode(io, &checked, &profile, options)?;
         let profile = self.pick.apply(io, &self.catalog, &checked, profile, mode)?;
         let provider = options.provider;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
@@ -104,19 +104,25 @@ impl PayloadArgs {
     /// The mode, and for `auto` a note that says why. Picked tools are bound in full.
     fn mode(
         &self,
-        catalog: &Catalog,
+        io: &Io,
+        checked: &Checked,
         profile: &Profile<'_>,
         options: config::Payload,
-    ) -> (Mode, Option<String>) {
-        let provider = options.provider;
-        let mode = Mode::Full;
-        let request = PayloadRequest { catalog, profile, provider, mode, options };
+    ) -> Result<(Mode, Option<String>), CommandError> {
         let named = match self.target.mode {
             Some(choice) => Mode::named(choice),
             None if self.pick.is_wanted() => Some(Mode::Full),
             None => Mode::named(options.mode),
         };
-        report::mode_of(&request, named)
+        if let Some(mode) = named {
+            return Ok((mode, None));
+        }
+        let templates = self.catalog.templates(io, checked, None)?;
+        let provider = options.provider;
+        let request =
+            PayloadRequest { catalog: &checked.catalog, profile, provider, mode: Mode::Full, options };
+        let auto = report::auto_mode(&request, &templates);
+        Ok((auto.mode, Some(auto.note())))
     }
 
     /// Notes, and headers unless they are on stdout: a payload that needs one never goes without saying so.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::catalog::CatalogArgs;
-use super::error::{CommandError, failed};
+use super::error::CommandError;
 use super::io::Io;
 use super::progress::Spinner;
 use super::runtime::runtime;
 use super::services::for_command;
 use super::word::word;
+use crate::BUILT_IN;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Checked, Profile};
 use toolcrib_definition::clean_line;
@@ -78,7 +79,7 @@ impl PickArgs {
         profile: Option<&str>,
         input: &str,
     ) -> Result<HashSet<String>, CommandError> {
-        let templates = Templates::load(None).map_err(failed)?;
+        let templates = Templates::from(BUILT_IN);
         let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))?;
         let runtime = runtime()?;
         let (services, waiting) = for_command(io, args, &checked.catalog);

@@ -8,7 +8,7 @@ use super::word::word;
 use toolcrib_catalog::config::{Deferred, Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::tokens::exact;
-use toolcrib_docs::PromptSection;
+use toolcrib_docs::{PromptSection, Templates};
 use toolcrib_providers::{PayloadRequest, Provider, ProviderFormat, report};
 
 /// Print the section of the system prompt on tools, as markdown.
@@ -55,7 +55,7 @@ impl PromptArgs {
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
         let provider = self.provider.unwrap_or(configured.provider);
-        let wanted = self.mode(io, &checked.catalog, &profile, provider);
+        let wanted = self.mode(io, &checked.catalog, &profile, &templates, provider);
         let mode = provider.mode(wanted);
         if mode != wanted {
             let provider = provider.as_str();
@@ -82,11 +82,18 @@ impl PromptArgs {
     }
 
     /// The mode, and for `auto` a note that says why.
-    fn mode(&self, io: &Io, catalog: &Catalog, profile: &Profile<'_>, provider: Provider) -> Mode {
+    fn mode(
+        &self,
+        io: &Io,
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        templates: &Templates,
+        provider: Provider,
+    ) -> Mode {
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
         let named = Mode::named(self.mode.unwrap_or(options.mode));
-        let (mode, reason) = report::mode_of(&request, named);
+        let (mode, reason) = report::mode_of(&request, templates, named);
         reason.iter().for_each(|note| io.note(note));
         mode
     }

@@ -13,7 +13,7 @@ use super::watch::{Rerun, watch};
 use super::word::word;
 use toolcrib_catalog::config::{Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Checked, Profile};
-use toolcrib_docs::{DOCS, Docs, Seeded, WorkspaceTemplate, seed, seed_drift};
+use toolcrib_docs::{DOCS, Docs, Seeded, Templates, WorkspaceTemplate, seed, seed_drift};
 use toolcrib_providers::{PayloadRequest, ProviderFormat, report};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool.
@@ -77,7 +77,12 @@ impl SeedArgs {
     }
 
     /// The template with the values of the job.
-    fn template(&self, catalog: &Catalog, profile: &Profile<'_>) -> Result<WorkspaceTemplate, CommandError> {
+    fn template(
+        &self,
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        templates: &Templates,
+    ) -> Result<WorkspaceTemplate, CommandError> {
         let mut values = match &self.vars {
             Some(file) => read_values(file)?,
             None => Map::new(),
@@ -92,7 +97,8 @@ impl SeedArgs {
         let mode = self.mode.or((options.mode != ModeChoice::Auto).then_some(options.mode));
         let request =
             PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
-        let mode = mode.map(|mode| options.provider.mode(report::mode_of(&request, Mode::named(mode)).0));
+        let mode =
+            mode.map(|mode| options.provider.mode(report::mode_of(&request, templates, Mode::named(mode)).0));
         let template =
             WorkspaceTemplate { folder: self.template.clone(), values, mode, registry: self.registry };
         template.check_values().map_err(|error| CommandError::Usage(error.to_string()))?;
@@ -156,7 +162,7 @@ impl Rerun for SeedArgs {
         self.template.as_deref().map(find_template).transpose()?;
         let templates = self.catalog.templates(io, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
-        let template = self.template(&checked.catalog, &profile)?;
+        let template = self.template(&checked.catalog, &profile, &templates)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
         if self.is_in_vain(checked, &docs) {
             return Err(failed(

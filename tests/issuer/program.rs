@@ -1,6 +1,6 @@
 //! The issuer as a program, for scripts: prints its address and runs until its input ends.
 //!
-//!     cargo run --example issuer [ADDRESS:PORT]
+//!     cargo run -p toolcrib-benches --bin issuer -- [ADDRESS:PORT]
 
 #[path = "mod.rs"]
 mod issuer;

@@ -14,7 +14,7 @@ use crate::fixture;
 fn a_seeded_workspace_of_the_first_example() {
     let out = tempfile::tempdir().unwrap();
     let checked = fixture::open(&fixture::package().join("examples/universal-agent"));
-    let templates = Templates::load(None).unwrap();
+    let templates = Templates::from(toolcrib::BUILT_IN);
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     seed(
         toolcrib::render::Docs::new(&checked.catalog, profile, &templates),

@@ -98,7 +98,7 @@ impl Bench {
         let checked = fixture::open(folder.path());
         assert!(!checked.lost_input(), "{:#?}", checked.findings);
         let profile = checked.catalog.config.profiles.keys().next().cloned();
-        let templates = Arc::new(Templates::load(None).unwrap());
+        let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
         let view = CatalogView::new(&checked.catalog, profile.as_deref(), roles, templates).unwrap();
         let backends = toolcrib::exec::backend::Backends::new(folder.path(), environment());
         let services = Services { state: Arc::clone(&state), backends, ..Services::default() };

@@ -68,7 +68,7 @@ pub fn codes(checked: &Checked) -> Vec<(&'static str, Option<usize>, String)> {
 
 /// Writes the docs of a profile.
 pub fn render(checked: &Checked, profile: Option<&str>, out: &Path) {
-    let templates = Templates::load(None).unwrap();
+    let templates = Templates::from(toolcrib::BUILT_IN);
     let profile = checked.catalog.profile(profile).unwrap();
     Docs::new(&checked.catalog, profile, &templates).write(out, &|_| {}).unwrap();
 }

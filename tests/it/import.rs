@@ -1,4 +1,5 @@
-//! `toolcrib init --from`: a foreign catalog becomes native definitions that mean the same.
+//! `toolcrib init --from`: a foreign catalog becomes native definitions that mean the same. `toolcrib init --templates`:
+//! copies of the built-in templates, which render the same bytes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -140,4 +141,33 @@ fn a_hand_edited_definition_is_not_lost() {
 fn a_missing_file_is_a_wrong_command_line() {
     let out = tempfile::tempdir().unwrap();
     assert_eq!(fixture::run(&["init", text(out.path()), "--from", "no/such.json"]).code, 2);
+}
+
+#[test]
+fn copied_templates_render_the_same_pages_and_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let copies = at("copies");
+    let copy = ["init", text(&copies), "--templates"];
+    assert_eq!(fixture::run(&copy).code, 0);
+    let templates = copies.join("templates");
+    let template = copies.join("workspace-template");
+    let catalog = "examples/universal-agent";
+    for command in [
+        vec!["render", catalog, "--site", "--out", text(&at("site"))],
+        vec!["render", catalog, "--site", "--out", text(&at("own-site")), "--templates", text(&templates)],
+        vec!["seed", text(&at("workspace")), catalog],
+        vec!["seed", text(&at("own-workspace")), catalog, "--template", text(&template)],
+    ] {
+        let run = fixture::run(&command);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    }
+    fixture::assert_same_tree(&fixture::tree(&at("own-site")), &fixture::tree(&at("site")));
+    fixture::assert_same_tree(&fixture::tree(&at("own-workspace")), &fixture::tree(&at("workspace")));
+
+    std::fs::write(templates.join("docs/tool.md"), "edited").unwrap();
+    let again = fixture::run(&copy);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("nothing was written"), "{}", again.stderr);
+    assert_eq!(std::fs::read_to_string(templates.join("docs/tool.md")).unwrap(), "edited");
 }

@@ -45,7 +45,7 @@ fn live_of(checked: Checked) -> Arc<LiveCatalog> {
 }
 
 pub fn templates() -> Arc<Templates> {
-    Arc::new(Templates::load(None).unwrap())
+    Arc::new(Templates::from(toolcrib::BUILT_IN))
 }
 
 /// A server over HTTP on a port of its own, for as long as the runtime lasts; its address.

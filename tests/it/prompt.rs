@@ -22,7 +22,7 @@ fn section(checked: &Checked, profile: Option<&str>, mode: Mode) -> String {
 fn section_within(checked: &Checked, profile: Option<&str>, mode: Mode, tokens: usize) -> String {
     let section = PromptSection { mode, deferred: Deferred::Stub, folder: "tools", discovery: false, tokens };
     let profile = checked.catalog.profile(profile).unwrap();
-    section.render(&checked.catalog, &profile, &Templates::load(None).unwrap()).unwrap()
+    section.render(&checked.catalog, &profile, &Templates::from(toolcrib::BUILT_IN)).unwrap()
 }
 
 fn check(name: &str, got: &str) {
@@ -100,7 +100,7 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
         discovery: false,
         tokens: 500,
     };
-    let text = section.render(&checked.catalog, &profile, &Templates::load(None).unwrap()).unwrap();
+    let text = section.render(&checked.catalog, &profile, &Templates::from(toolcrib::BUILT_IN)).unwrap();
     assert!(
         !text.to_lowercase().contains("doc first") && text.contains("`docs/tools/<tool_name>.md`"),
         "{text}"

@@ -12,7 +12,7 @@ static GITHUB: LazyLock<FunctionContext> = LazyLock::new(|| view(&package().join
 
 fn view(catalog: &std::path::Path) -> FunctionContext {
     let checked = fixture::open(catalog);
-    let view = CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap()));
+    let view = CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::from(toolcrib::BUILT_IN)));
     FunctionContext::of(Arc::new(view.unwrap()))
 }
 
@@ -35,7 +35,7 @@ fn doc(answer: &Answer, index: usize) -> &Value {
 fn the_answer_is_the_file_that_render_writes() {
     let answer = read(json!({ "name": "create_branch" }));
     let catalog = GITHUB.view.catalog();
-    let templates = Templates::load(None).unwrap();
+    let templates = Templates::from(toolcrib::BUILT_IN);
     let profile = catalog.profile(None).unwrap();
     let entry = *profile.tools.iter().find(|entry| entry.tool.name == "create_branch").unwrap();
     let docs = Docs::new(catalog, profile, &templates).around(Around::FUNCTIONS);
@@ -61,7 +61,7 @@ fn a_canonical_name_wins_over_an_alias_of_another_tool() {
         r#"[{"name":"move","description":"Move a file.","aliases":["copy"],"parameters":{"type":"object"}},
             {"name":"copy","description":"Copy a file.","parameters":{"type":"object"}}]"#,
     );
-    let templates = Arc::new(Templates::load(None).unwrap());
+    let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
     let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
     let view = FunctionContext::of(Arc::new(view));
     assert_eq!(doc(&call(&view, json!({ "name": "copy" })), 0)["name"], "copy");
@@ -156,7 +156,7 @@ fn a_tool_of_another_role_answers_like_one_that_does_not_exist() {
     let dropped = r#"{"name":"drop_files","description":"Drop files.","allowed_roles":["admin"],"parameters":{"type":"object"}}"#;
     let view = |tools: &str, role: &str| {
         let checked = open_text("tools.json", &format!("[{tools}]"));
-        let templates = Arc::new(Templates::load(None).unwrap());
+        let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
         let view = CatalogView::new(&checked.catalog, None, Some(&[role.to_string()]), templates);
         FunctionContext::of(Arc::new(view.unwrap()))
     };

@@ -148,7 +148,8 @@ fn vector(text: &str) -> Vec<f32> {
 pub fn view(tools: &str) -> Arc<CatalogView> {
     let checked = fixture::open_text("tools.json", tools);
     Arc::new(
-        CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap())).unwrap(),
+        CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::from(toolcrib::BUILT_IN)))
+            .unwrap(),
     )
 }
 

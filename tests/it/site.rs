@@ -15,7 +15,7 @@ use toolcrib::site::{Site, SiteIndex};
 use crate::fixture::{self, Tree, run, text, tree};
 use html::Document;
 
-static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::load(None).unwrap());
+static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::from(toolcrib::BUILT_IN));
 
 /// Most tool pages of a catalog that are read.
 const MAX_TOOLS: usize = 30;

@@ -1,40 +1,33 @@
-//! Skipped checks with their reasons: recorded by the tests, printed by `tests/zz_skipped.rs` when all have ended.
-#![allow(dead_code, reason = "one program writes what another reads")]
+//! Checks that this machine cannot make: each is reported at once, past the capture of output, with its reason. `.ci/run` lists
+//! them at its end, from the file that `TOOLCRIB_NOT_CHECKED` names. With `TOOLCRIB_REQUIRE_ALL=1` a skipped check fails.
 
-use std::fs::{self, File};
+use std::env::{var, var_os};
+use std::fs::File;
 use std::io::{Write, stderr};
-use std::path::PathBuf;
+use std::path::Path;
 
-/// Says that something is not tested on this machine: at once, past the capture of output, and at the end of the run.
+/// Reports that something is not tested on this machine.
 pub fn skipped(subject: &str, reason: &str) {
+    let requires_all = var("TOOLCRIB_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    report(subject, reason, var_os("TOOLCRIB_NOT_CHECKED").as_ref().map(Path::new), requires_all);
+}
+
+fn report(subject: &str, reason: &str, list: Option<&Path>, requires_all: bool) {
     let line = format!("{subject}: {reason}\n");
     stderr().write_all(format!("skipped: {line}").as_bytes()).unwrap();
-    record(this_run(), &line);
+    if let Some(list) = list {
+        File::options().create(true).append(true).open(list).unwrap().write_all(line.as_bytes()).unwrap();
+    }
+    assert!(!requires_all, "TOOLCRIB_REQUIRE_ALL=1 forbids skipping; .ci/setup installs what the tests need");
 }
 
-/// Adds a line to what a run has skipped.
-pub fn record(run: u32, line: &str) {
-    File::options().create(true).append(true).open(file(run)).unwrap().write_all(line.as_bytes()).unwrap();
-}
-
-/// The skipped checks of this run, each line once, in order; the list is emptied.
-pub fn taken() -> Vec<String> {
-    let text = fs::read_to_string(file(this_run())).unwrap_or_default();
-    let _ = fs::remove_file(file(this_run()));
-    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
-    lines.sort();
-    lines.dedup();
-    lines
-}
-
-fn file(run: u32) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("skipped-{run}"))
-}
-
-/// The process whose children all test programs of one `cargo test` are.
-fn this_run() -> u32 {
-    #[cfg(unix)]
-    return std::os::unix::process::parent_id();
-    #[cfg(not(unix))]
-    return 0;
+#[test]
+fn a_skipped_check_is_listed_and_can_be_forbidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("not-checked");
+    report("this", "there is no that", Some(&list), false);
+    let forbidden = std::panic::catch_unwind(|| report("these", "there are no those", Some(&list), true));
+    assert!(forbidden.is_err());
+    let listed = std::fs::read_to_string(&list).unwrap();
+    assert_eq!(listed, "this: there is no that\nthese: there are no those\n");
 }

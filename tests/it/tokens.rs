@@ -23,7 +23,7 @@ fn options(provider: Provider) -> Options<'static> {
 }
 
 fn count(checked: &Checked, options: Options<'_>) -> Report {
-    report::report(&checked.catalog, &Templates::load(None).unwrap(), options).unwrap()
+    report::report(&checked.catalog, &Templates::from(toolcrib::BUILT_IN), options).unwrap()
 }
 
 fn on(report: &Report, mode: Mode) -> &Measured {

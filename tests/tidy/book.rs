@@ -1,18 +1,20 @@
-//! The documentation as a book: every page has a place in `SUMMARY.md`, and links lead to files and headings.
+//! The documentation as a book: every page has a place in the summary, and links lead to files and headings.
 
 use std::collections::BTreeSet;
 
 use super::{pages, root};
 
+const SUMMARY: &str = ".ci/book/SUMMARY.md";
+
 #[test]
 fn every_page_has_one_place_in_the_summary() {
-    let summary = std::fs::read_to_string(root().join("SUMMARY.md")).unwrap();
+    let summary = std::fs::read_to_string(root().join(SUMMARY)).unwrap();
     let listed = links(&summary);
     let unique: BTreeSet<&String> = listed.iter().collect();
     assert_eq!(listed.len(), unique.len(), "a page is listed twice");
     let missing: Vec<String> =
         pages().into_iter().map(|(name, _)| name).filter(|name| !unique.contains(name)).collect();
-    assert!(missing.is_empty(), "SUMMARY.md does not list {missing:?}");
+    assert!(missing.is_empty(), "{SUMMARY} does not list {missing:?}");
 }
 
 #[test]

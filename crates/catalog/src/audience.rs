@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::Tool;
+use crate::tool::Tool;
 use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::{Definition, WhenForbidden};
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Catalog, Tool};
+use crate::catalog::Catalog;
 use crate::config;
+use crate::tool::Tool;
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 
@@ -103,11 +104,8 @@ impl Catalog {
     fn mode(&self, tool: &Tool, profile: Option<&config::Profile>) -> DescriptionMode {
         let listed = profile.and_then(|profile| {
             let facts = tool.facts();
-            match (profile.deferred.contains(&facts), profile.full.contains(&facts)) {
-                (true, _) => Some(DescriptionMode::Deferred),
-                (false, true) => Some(DescriptionMode::Full),
-                (false, false) => None,
-            }
+            let deferred = profile.deferred.contains(&facts).then_some(DescriptionMode::Deferred);
+            deferred.or_else(|| profile.full.contains(&facts).then_some(DescriptionMode::Full))
         });
         listed
             .or(tool.definition.description_mode)

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{Parameters, Tool, registry};
-use crate::config::{SetArgument, Trust, TrustHints, Workspace};
+use crate::config::{Exec, SetArgument, Trust, TrustHints, Workspace};
 use crate::sources::RawTool;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
 use toolcrib_definition::{Backend, Definition, Effect};
@@ -70,17 +69,13 @@ pub(super) fn withhold(
 
 /// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is
 /// reported.
-pub(super) fn settle_effect(
-    definition: &mut Definition,
-    raw: &RawTool,
-    workspace: &Workspace,
-) -> Option<Finding> {
+pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, exec: &Exec) -> Option<Finding> {
     let claimed = definition.effect;
     let by_name = Effect::of_name(&definition.name);
     if raw.origin.trust == Trust::Run || claimed.unwrap_or(by_name) != Effect::Read {
         return None;
     }
-    let hints = workspace.config.exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
+    let hints = exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
     let verb = claimed.and_then(|_| Effect::changing_verb(&definition.name));
     let of_verb =
         verb.map(|(effect, verb)| (effect, format!("its name says {} (`{verb}`)", effect.as_str())));
@@ -134,76 +129,18 @@ pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mu
 fn of_request(definition: &Definition) -> Option<(Effect, String)> {
     match definition.backend.as_ref()? {
         Backend::Http(http) => {
-            let effect = match http.method.to_ascii_uppercase().as_str() {
+            let method = http.method.to_ascii_uppercase();
+            let effect = match method.as_str() {
                 "DELETE" => Effect::Destructive,
                 "PUT" | "PATCH" => Effect::Write,
                 _ => return None,
             };
-            Some((
-                effect,
-                format!("its request is {} ({})", effect.as_str(), http.method.to_ascii_uppercase()),
-            ))
+            Some((effect, format!("its request is {} ({method})", effect.as_str())))
         }
         Backend::Mcp { tool, .. } => {
             let (effect, verb) = Effect::changing_verb(tool)?;
             Some((effect, format!("the tool that it calls says {} (`{verb}`)", effect.as_str())))
         }
         _ => None,
-    }
-}
-
-// The redacted form of a tool, for callers who may see that it exists but not call it: the fields that lists show.
-
-/// Reason why such a tool cannot be called.
-const NOT_PERMITTED: &str = "the caller does not have a role that it needs";
-
-impl Tool {
-    /// The tool without the fields that only its callers may read. Made once for each kind of caller, so that no
-    /// later stage has to leave anything out.
-    pub fn redacted(&self) -> Tool {
-        let whole = &self.definition;
-        let definition = Definition {
-            name: whole.name.clone(),
-            title: whole.title.clone(),
-            description: self.short.clone(),
-            category: whole.category.clone(),
-            short_description: Some(self.short.clone()),
-            op: whole.op.clone(),
-            aliases: whole.aliases.clone(),
-            tags: whole.tags.clone(),
-            effect: whole.effect,
-            deprecated: whole.deprecated,
-            when_forbidden: whole.when_forbidden,
-            ..Definition::default()
-        };
-        let mut redacted = Tool {
-            name: self.name.clone(),
-            safe_name: self.safe_name.clone(),
-            op: self.op.clone(),
-            aliases: self.aliases.clone(),
-            categories: self.categories.clone(),
-            short: self.short.clone(),
-            effect: self.effect,
-            server: self.server.clone(),
-            place: Place::default(),
-            withheld: None,
-            description: self.short.clone(),
-            without_arguments: None,
-            long: self.short.clone(),
-            returns: None,
-            raises: Vec::new(),
-            notes: Vec::new(),
-            examples: Vec::new(),
-            example_texts: Vec::new(),
-            policy: None,
-            parameters: Parameters::withheld(NOT_PERMITTED),
-            call: None,
-            fill_in: Vec::new(),
-            set_arguments: Vec::new(),
-            definition,
-            digest: registry::Digest::default(),
-        };
-        redacted.digest = registry::digest(&redacted);
-        redacted
     }
 }

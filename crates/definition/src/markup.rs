@@ -87,12 +87,8 @@ impl Tag {
     fn read(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('<')?;
         let (is_end, inner) = inner.strip_prefix('/').map_or((false, inner), |inner| (true, inner));
-        let name: String = inner
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .take(12)
-            .collect::<String>()
-            .to_ascii_lowercase();
+        let letters = inner.chars().take_while(char::is_ascii_alphanumeric).take(12);
+        let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         let after = &inner[name.len()..];
         if !is_known(&name) || !after.starts_with([' ', '\t', '\n', '/', '>']) {
             return None;
@@ -154,33 +150,14 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 /// The character of the entity that a text begins with, and the length of the entity. A number that stands for no character has
 /// none.
 fn entity(text: &str) -> Option<(Option<char>, usize)> {
-    const NAMED: [(&str, char); 26] = [
-        ("lt", '<'),
-        ("gt", '>'),
-        ("amp", '&'),
-        ("quot", '"'),
-        ("apos", '\''),
-        ("nbsp", ' '),
-        ("mdash", '—'),
-        ("ndash", '–'),
-        ("hellip", '…'),
-        ("rsquo", '’'),
-        ("lsquo", '‘'),
-        ("rdquo", '”'),
-        ("ldquo", '“'),
-        ("copy", '©'),
-        ("reg", '®'),
-        ("trade", '™'),
-        ("bull", '•'),
-        ("middot", '·'),
-        ("times", '×'),
-        ("rarr", '→'),
-        ("larr", '←'),
-        ("le", '≤'),
-        ("ge", '≥'),
-        ("deg", '°'),
-        ("euro", '€'),
-        ("eacute", 'é'),
+    const NAMES: [&str; 26] = [
+        "lt", "gt", "amp", "quot", "apos", "nbsp", "mdash", "ndash", "hellip", "rsquo", "lsquo", "rdquo",
+        "ldquo", "copy", "reg", "trade", "bull", "middot", "times", "rarr", "larr", "le", "ge", "deg",
+        "euro", "eacute",
+    ];
+    const CHARACTERS: [char; 26] = [
+        '<', '>', '&', '"', '\'', ' ', '—', '–', '…', '’', '‘', '”', '“', '©', '®', '™', '•', '·', '×', '→',
+        '←', '≤', '≥', '°', '€', 'é',
     ];
     let inner = text.strip_prefix('&')?;
     let end = inner.bytes().take(10).position(|byte| byte == b';')?;
@@ -193,7 +170,7 @@ fn entity(text: &str) -> Option<(Option<char>, usize)> {
         };
         return Some((char::from_u32(code).filter(|c| !c.is_control() || *c == '\n'), length));
     }
-    NAMED.iter().find(|(known, _)| *known == name).map(|(_, c)| (Some(*c), length))
+    NAMES.iter().zip(CHARACTERS).find(|(known, _)| **known == name).map(|(_, c)| (Some(c), length))
 }
 
 /// The Markdown so far, and what is open in it.

@@ -1,6 +1,6 @@
 //! Renders a catalog as documentation: the index, one page per tool, `registry.json`, a seeded workspace.
 //!
-//! 1. [`templates`] loads the built-in templates, and the user's templates that replace them.
+//! 1. [`templates`] takes the built-in templates, and the user's templates that replace them.
 //! 2. [`doc`] makes the page of one tool: its sections as safe Markdown, and its doc version.
 //! 3. [`index`] lays out `README.md`, and category pages where there are many tools.
 //! 4. [`documentation`] is the set of these files.
@@ -31,4 +31,4 @@ pub use llms::llms_txt;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
 pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};
-pub use templates::{TemplateError, Templates, escaped};
+pub use templates::{BuiltIn, EmbeddedFiles, TemplateError, Templates, escaped};

@@ -1,5 +1,5 @@
-//! The templates: the built-in ones, and the user's in place of any of them. Tool text is passed in as values and is
-//! never a template. The assets of web pages are beside them and are replaced in the same way.
+//! The templates: the built-in ones, which the program embeds and passes in, and the user's in place of any of them. Tool
+//! text is passed in as values and is never a template. The assets of web pages are replaced in the same way.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -7,50 +7,8 @@ use std::sync::OnceLock;
 
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
-use toolcrib_catalog::config::{Render, is_within};
-use toolcrib_definition::embedded_files;
-
-/// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 38] = embedded_files! { "templates":
-    "assets/icon.svg",
-    "assets/site.css",
-    "assets/site.js",
-    "docs/index.md",
-    "docs/page.md",
-    "docs/tool.md",
-    "prompt/gateway-with-tools.md",
-    "prompt/discovery.md",
-    "prompt/files.md",
-    "prompt/full.md",
-    "prompt/gateway.md",
-    "prompt/hybrid.md",
-    "prompt/native.md",
-    "site/approval.html",
-    "site/approvals.html",
-    "site/base.html",
-    "site/category.html",
-    "site/connect.html",
-    "site/costs.html",
-    "site/event.html",
-    "site/findings.html",
-    "site/home.html",
-    "site/list.html",
-    "site/missing.html",
-    "site/parts.html",
-    "site/profile.html",
-    "site/profiles.html",
-    "site/rows.html",
-    "site/search.html",
-    "site/servers.html",
-    "site/session.html",
-    "site/sessions.html",
-    "site/sign_in.html",
-    "site/modes.html",
-    "site/tool.html",
-    "site/tree.html",
-    "site/try.html",
-    "site/usage.html",
-};
+use toolcrib_catalog::config::Render;
+use toolcrib_definition::ground::is_within;
 
 /// A template that cannot be read or rendered.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -64,9 +22,22 @@ pub struct TemplateError {
     pub missing: Option<String>,
 }
 
+/// Files that the program embeds: the path of each below its folder, and its text.
+pub type EmbeddedFiles = &'static [(&'static str, &'static str)];
+
+/// The files that users may copy and edit, as the program embeds them.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// The templates of pages, prompts and web pages, and their assets, sorted by their names.
+    pub templates: EmbeddedFiles,
+    /// The workspace template.
+    pub workspace: EmbeddedFiles,
+}
+
 /// All templates and the assets.
 #[derive(Debug)]
 pub struct Templates {
+    built_in: BuiltIn,
     /// The texts by their names; parsed when one is rendered first, where they are the built-in ones.
     texts: Vec<(&'static str, String)>,
     tera: OnceLock<Tera>,
@@ -77,28 +48,43 @@ pub struct Templates {
 /// The folder of the assets.
 const ASSETS: &str = "assets/";
 
+impl From<BuiltIn> for Templates {
+    fn from(built_in: BuiltIn) -> Self {
+        Self::replacing(built_in, BTreeMap::new())
+    }
+}
+
 impl Templates {
     /// The built-in templates, with those of `folder` in place of the ones of the same name.
-    pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
-        Self::with(folder.map(|folder| own_templates(folder, folder)).transpose()?.unwrap_or_default())
+    pub fn load(built_in: BuiltIn, folder: &Path) -> Result<Self, TemplateError> {
+        Self::with(built_in, own_templates(built_in, folder, folder)?)
     }
 
     /// The templates of the folder that a configuration names; the built-in ones where it names none.
-    pub fn of(render: &Render, root: &Path) -> Result<Self, TemplateError> {
-        let Some(configured) = &render.templates else { return Self::load(None) };
+    pub fn of(built_in: BuiltIn, render: &Render, root: &Path) -> Result<Self, TemplateError> {
+        let Some(configured) = &render.templates else { return Ok(built_in.into()) };
         let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
         let folder = root.join(configured);
         // A path that leads elsewhere is the operator's word; a link that does so is not.
         let outermost = if configured.components().all(is_plain) { root } else { &folder };
-        Self::with(own_templates(&folder, outermost)?)
+        Self::with(built_in, own_templates(built_in, &folder, outermost)?)
     }
 
-    fn with(mut own: BTreeMap<String, String>) -> Result<Self, TemplateError> {
+    /// User templates may have mistakes, so they are parsed at once to report them early.
+    fn with(built_in: BuiltIn, own: BTreeMap<String, String>) -> Result<Self, TemplateError> {
         let is_own = !own.is_empty();
+        let mut templates = Self::replacing(built_in, own);
+        if is_own {
+            templates.tera = OnceLock::from(parsed(&templates.texts)?);
+        }
+        Ok(templates)
+    }
+
+    fn replacing(built_in: BuiltIn, mut own: BTreeMap<String, String>) -> Self {
         let mut hasher = blake3::Hasher::new();
-        let mut texts = Vec::with_capacity(EMBEDDED.len());
+        let mut texts = Vec::with_capacity(built_in.templates.len());
         let mut assets = BTreeMap::new();
-        for (name, embedded) in EMBEDDED {
+        for &(name, embedded) in built_in.templates {
             let text = own.remove(name).unwrap_or_else(|| embedded.to_string());
             hasher.update(name.as_bytes()).update(text.as_bytes());
             if name.starts_with(ASSETS) {
@@ -107,9 +93,13 @@ impl Templates {
                 texts.push((name, text));
             }
         }
-        // User templates may have mistakes, so they are parsed at once to report them early.
-        let tera = if is_own { OnceLock::from(parsed(&texts)?) } else { OnceLock::new() };
-        Ok(Self { texts, tera, assets, hash: hasher.finalize().to_hex()[..16].to_string() })
+        let hash = hasher.finalize().to_hex()[..16].to_string();
+        Self { built_in, texts, tera: OnceLock::new(), assets, hash }
+    }
+
+    /// The files of the built-in workspace template.
+    pub(super) fn workspace(&self) -> EmbeddedFiles {
+        self.built_in.workspace
     }
 
     /// A hash of all templates.
@@ -167,9 +157,17 @@ fn parsed(texts: &[(&str, String)]) -> Result<Tera, TemplateError> {
 }
 
 /// The templates in a folder, by their names. No link leads out of the outermost folder.
-fn own_templates(folder: &Path, outermost: &Path) -> Result<BTreeMap<String, String>, TemplateError> {
-    refuse_unknown_files(folder)?;
-    let own = EMBEDDED.iter().map(|(name, _)| (*name, folder.join(name))).filter(|(_, file)| file.exists());
+fn own_templates(
+    built_in: BuiltIn,
+    folder: &Path,
+    outermost: &Path,
+) -> Result<BTreeMap<String, String>, TemplateError> {
+    refuse_unknown_files(built_in, folder)?;
+    let own = built_in
+        .templates
+        .iter()
+        .map(|(name, _)| (*name, folder.join(name)))
+        .filter(|(_, file)| file.exists());
     let read = |(name, file): (&str, PathBuf)| {
         if !is_within(outermost, &file) {
             return Err(problem(
@@ -251,11 +249,11 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
 }
 
 /// A file that replaces no built-in template probably has a wrong name.
-fn refuse_unknown_files(folder: &Path) -> Result<(), TemplateError> {
+fn refuse_unknown_files(built_in: BuiltIn, folder: &Path) -> Result<(), TemplateError> {
     if !folder.is_dir() {
         return Err(problem(&folder.to_string_lossy(), "the templates folder does not exist"));
     }
-    let names = EMBEDDED.map(|(name, _)| name);
+    let names: Vec<&str> = built_in.templates.iter().map(|(name, _)| *name).collect();
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
         let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
         let name = relative.to_string_lossy().replace('\\', "/");

@@ -12,8 +12,7 @@ use reqwest::{Client, StatusCode};
 use toolcrib_catalog::config::{FetchError, Source, Workspace, is_safe_address, shown_address};
 use toolcrib_catalog::sources::{collect, registry_version};
 use toolcrib_definition::finding::{Document, Format, MAX_BYTES, Severity};
-use toolcrib_definition::guard::locked;
-use toolcrib_definition::guard::{MISTAKE, guarded_now};
+use toolcrib_definition::guard::{MISTAKE, guarded_now, locked};
 
 /// Longest time of a request with its answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -84,10 +83,7 @@ impl Addresses {
         };
         std::thread::scope(|scope| {
             let threads: Vec<_> = asked.into_iter().map(|entry| scope.spawn(|| ask(entry))).collect();
-            threads
-                .into_iter()
-                .filter_map(|thread| thread.join().ok())
-                .fold(false, |any, is_new| any | is_new)
+            threads.into_iter().filter_map(|thread| thread.join().ok()).filter(|is_new| *is_new).count() > 0
         })
     }
 
@@ -146,11 +142,10 @@ async fn get(address: &str, etag: Option<&str>) -> Result<Option<(Vec<u8>, Optio
         status => return Err(no_answer(format!("the answer is {status}"))),
     }
     let etag = answer.headers().get("etag").and_then(|etag| Some(etag.to_str().ok()?.to_string()));
-    let most = MAX_BYTES;
     let mut bytes = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(|_| no_answer("the answer broke off"))? {
-        if (bytes.len() + chunk.len()) as u64 > most {
-            return Err(no_answer(format!("it is over {} MiB", most >> 20)));
+        if (bytes.len() + chunk.len()) as u64 > MAX_BYTES {
+            return Err(no_answer(format!("it is over {} MiB", MAX_BYTES >> 20)));
         }
         bytes.extend_from_slice(&chunk);
     }

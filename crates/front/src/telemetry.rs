@@ -25,13 +25,6 @@ struct Description {
     parent: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Server,
-    Client,
-    Internal,
-}
-
 impl Operation {
     fn new(describe: impl FnOnce() -> Description) -> Self {
         Self(is_on().then(|| Box::new(describe())))
@@ -76,12 +69,6 @@ impl Operation {
             Description { name, kind: Kind::Internal, is_mcp: false, attributes, parent: None }
         })
     }
-
-    /// Does the work of the operation within its span. `error` is the type of the error of its outcome.
-    #[cfg(not(feature = "otel"))]
-    pub fn observe<T, F: Future<Output = T>>(self, work: F, _: impl FnOnce(&T) -> Option<String>) -> F {
-        work
-    }
 }
 
 fn mcp(kind: Kind, method: &'static str, tool: Option<&str>) -> Description {
@@ -95,44 +82,57 @@ fn of_tool(tool: &str) -> Vec<(&'static str, Cow<'static, str>)> {
     vec![("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", tool.to_string().into())]
 }
 
-/// Whether anything is exported.
-#[cfg(not(feature = "otel"))]
-fn is_on() -> bool {
-    false
-}
-
 /// The `traceparent` of a request.
 pub fn parent_of(headers: &HeaderMap) -> Option<String> {
     headers.get(TRACEPARENT)?.to_str().ok().map(str::to_string)
 }
 
-/// The name and the value that pass the current span on: as a header, or in `_meta`.
-#[cfg(not(feature = "otel"))]
-pub fn current() -> Option<(&'static str, String)> {
-    None
-}
-
-/// Carries the current span into a task.
-#[cfg(not(feature = "otel"))]
-pub fn carried<F: Future>(work: F) -> F {
-    work
-}
-
-/// Exports traces and metrics to this address until the value is dropped.
-#[cfg(not(feature = "otel"))]
-pub fn start(_: &str) -> Result<Exporting, String> {
-    Err("this toolcrib was built without OpenTelemetry (feature `otel`)".into())
-}
-
-/// The export in progress.
-#[cfg(not(feature = "otel"))]
-#[derive(Debug)]
-pub struct Exporting;
-
-#[cfg(feature = "otel")]
-use otlp::is_on;
-#[cfg(feature = "otel")]
 pub use otlp::{Exporting, carried, current, start};
+use otlp::{Kind, is_on};
+
+/// Without the cargo feature, nothing is exported.
+#[cfg(not(feature = "otel"))]
+mod otlp {
+    use super::Operation;
+
+    #[derive(Debug)]
+    pub enum Kind {
+        Server,
+        Client,
+        Internal,
+    }
+
+    /// The export in progress.
+    #[derive(Debug)]
+    pub struct Exporting;
+
+    /// Exports traces and metrics to this address until the value is dropped.
+    pub fn start(_: &str) -> Result<Exporting, String> {
+        Err("this toolcrib was built without OpenTelemetry (feature `otel`)".into())
+    }
+
+    /// Whether anything is exported.
+    pub(super) fn is_on() -> bool {
+        false
+    }
+
+    /// The name and the value that pass the current span on: as a header, or in `_meta`.
+    pub fn current() -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// Carries the current span into a task.
+    pub fn carried<F: Future>(work: F) -> F {
+        work
+    }
+
+    impl Operation {
+        /// Does the work of the operation within its span. `error` is the type of the error of its outcome.
+        pub fn observe<T, F: Future<Output = T>>(self, work: F, _: impl FnOnce(&T) -> Option<String>) -> F {
+            work
+        }
+    }
+}
 
 #[cfg(feature = "otel")]
 mod otlp {
@@ -142,9 +142,7 @@ mod otlp {
 
     use opentelemetry::metrics::{Histogram, MeterProvider};
     use opentelemetry::propagation::TextMapPropagator;
-    use opentelemetry::trace::{
-        FutureExt, SpanKind, Status, TraceContextExt, Tracer, TracerProvider, WithContext,
-    };
+    use opentelemetry::trace::{FutureExt, Status, TraceContextExt, Tracer, TracerProvider, WithContext};
     use opentelemetry::{Context, KeyValue};
     use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
     use opentelemetry_sdk::Resource;
@@ -152,7 +150,9 @@ mod otlp {
     use opentelemetry_sdk::propagation::TraceContextPropagator;
     use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 
-    use super::{Description, Kind, Operation, TRACEPARENT};
+    use super::{Description, Operation, TRACEPARENT};
+
+    pub(super) use opentelemetry::trace::SpanKind as Kind;
 
     /// Bounds of MCP durations in seconds, as the conventions advise.
     const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1., 2., 5., 10., 30., 60., 120., 300.];
@@ -248,14 +248,9 @@ mod otlp {
                 }
                 None => Context::current(),
             };
-            let span_kind = match kind {
-                Kind::Server => SpanKind::Server,
-                Kind::Client => SpanKind::Client,
-                Kind::Internal => SpanKind::Internal,
-            };
             let attributes = attributes.into_iter().map(|(name, value)| KeyValue::new(name, value));
             let mut attributes: Vec<KeyValue> = attributes.collect();
-            let span = instruments.tracer.span_builder(name).with_kind(span_kind);
+            let span = instruments.tracer.span_builder(name).with_kind(kind.clone());
             let span = span.with_attributes(attributes.clone());
             let span = span.start_with_context(&instruments.tracer, &parent);
             let context = parent.with_span(span);

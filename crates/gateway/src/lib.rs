@@ -5,6 +5,8 @@
 //! 3. [`state`] keeps what outlives a call: keys, approvals, sessions, traces, long results.
 //! 4. [`ToolError`](tool_error::ToolError) is the reason why a call has no result.
 
+mod caller;
+mod context;
 pub mod exec;
 pub mod functions;
 pub mod state;

@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use toolcrib_catalog::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of an error; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
@@ -54,6 +54,7 @@ pub enum ErrorCode {
     /// State that must be kept cannot be written.
     StateUnavailable,
     /// A mistake in toolcrib, or in a template.
+    #[default]
     Internal,
 }
 
@@ -92,8 +93,11 @@ impl ErrorCode {
     }
 }
 
+/// The result of a call, or of a part of it.
+pub type Result<T, E = ToolError> = std::result::Result<T, E>;
+
 /// The reason why a call has no result, and the next step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ToolError {
     /// The code.
     pub code: ErrorCode,
@@ -156,23 +160,8 @@ pub enum Certainty {
 impl ToolError {
     /// An error with a message and a next step.
     pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            field_errors: Vec::new(),
-            nearest: Vec::new(),
-            hints: Map::new(),
-            help_path: None,
-            next_action: next_action.into(),
-            example: None,
-            fill_in: Vec::new(),
-            dropped: Vec::new(),
-            call: None,
-            example_op: None,
-            carried: Map::new(),
-            help: None,
-            certainty: Certainty::NotRun,
-        }
+        let message = message.into();
+        Self { code, message, next_action: next_action.into(), ..Self::default() }
     }
 
     /// With the certainty whether the call was run.
@@ -243,36 +232,32 @@ impl ToolError {
     }
 
     /// The `error` of an envelope, for a call of `op`.
-    pub(crate) fn envelope_fields(&self, op: &str) -> Map<String, Value> {
-        let mut error = Map::new();
-        let mut put = |name: &str, value: Value| error.insert(name.to_string(), value);
-        put("code", self.code.as_str().into());
-        put("message", self.message.as_str().into());
+    pub(crate) fn in_envelope(&self, op: &str) -> Value {
         let mut details = self.hints.clone();
         details.insert("field_errors".into(), json!(self.field_errors));
-        put("details", Value::Object(details));
-        put("help_path", self.help_path.as_deref().unwrap_or_default().into());
+        let help_path = self.help_path.as_deref().unwrap_or_default();
+        let mut error = json!({
+            "code": self.code, "message": self.message, "details": details, "help_path": help_path,
+        });
         if !self.nearest.is_empty() {
-            put("nearest", json!(self.nearest));
+            error["nearest"] = json!(self.nearest);
         }
-        put("next_action", self.next_action.as_str().into());
+        error["next_action"] = self.next_action.as_str().into();
         if let Some(args) = &self.example {
-            let mut example = Map::with_capacity(2 + self.carried.len());
-            example.insert("op".into(), self.example_op.as_deref().unwrap_or(op).into());
-            example.insert("args".into(), args.clone());
-            example.extend(self.carried.clone());
-            put("example", Value::Object(example));
+            let op = [("op".to_string(), self.example_op.as_deref().unwrap_or(op).into())];
+            let args = [("args".to_string(), args.clone())];
+            error["example"] = op.into_iter().chain(args).chain(self.carried.clone()).collect();
             for (name, pointers) in [("fill_in", &self.fill_in), ("dropped", &self.dropped)] {
                 if !pointers.is_empty() {
-                    put(name, json!(pointers));
+                    error[name] = json!(pointers);
                 }
             }
         }
         if let Some(call) = &self.call {
-            put("call", call.clone());
+            error["call"] = call.clone();
         }
         if let Some(help) = &self.help {
-            put("help", Value::Object(help.clone()));
+            error["help"] = help.clone().into();
         }
         error
     }

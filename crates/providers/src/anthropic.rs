@@ -13,6 +13,7 @@ use toolcrib_catalog::config::SearchBy;
 
 /// Anthropic Messages.
 pub(super) const ANTHROPIC: Format = Format {
+    title: "Anthropic messages",
     max_entries: Some(10_000),
     native: Native::Single,
     cache: Cache::OnByDefault,
@@ -31,6 +32,7 @@ pub(super) const ANTHROPIC: Format = Format {
 
 /// Amazon Bedrock Converse.
 pub(super) const BEDROCK: Format = Format {
+    title: "Amazon Bedrock converse",
     cache: Cache::OffByDefault,
     schema: SchemaRules {
         inline: true,

@@ -11,6 +11,7 @@ use super::view::{Keys, Root, SchemaRules, Strict};
 
 /// The common form, to which other formats add.
 pub(super) const COMMON: Format = Format {
+    title: "OpenAI chat completions",
     names: NameRule::Safe,
     max_entries: None,
     entries: "/tools",
@@ -25,12 +26,15 @@ pub(super) const COMMON: Format = Format {
     function,
     body: |bound| tool_list(bound.as_list(function)),
     calls: calls_in_choices,
+    needs_call_id: true,
+    call_id: str::to_string,
     result,
     turn: Value::Array,
 };
 
 /// OpenAI Chat Completions, and compatible APIs.
 pub(super) const OPENAI: Format = Format {
+    needs_call_id: false,
     max_entries: Some(128),
     schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     ..COMMON
@@ -38,6 +42,9 @@ pub(super) const OPENAI: Format = Format {
 
 /// Mistral refuses unknown fields, and ids of calls in another form.
 pub(super) const MISTRAL: Format = Format {
+    title: "Mistral",
+    needs_call_id: false,
+    call_id: short_id,
     schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     calls: |response| {
         let mut calls = calls_in_choices(response)?;
@@ -56,10 +63,13 @@ pub(super) const MISTRAL: Format = Format {
 };
 
 /// Cohere Chat, version 2; strict mode is a field of the request.
-pub(super) const COHERE: Format = Format { names: NameRule::Underscores, calls: calls_in_message, ..COMMON };
+pub(super) const COHERE: Format =
+    Format { title: "Cohere", names: NameRule::Underscores, calls: calls_in_message, ..COMMON };
 
 /// Ollama knows few keywords, and has arguments as objects.
 pub(super) const OLLAMA: Format = Format {
+    title: "Ollama",
+    needs_call_id: false,
     schema: SchemaRules {
         inline: true,
         root: Root::Bare,
@@ -73,6 +83,7 @@ pub(super) const OLLAMA: Format = Format {
 
 /// LangChain: the list of dicts that `bind_tools` takes, or those of tool objects where tools are deferred.
 pub(super) const LANGCHAIN: Format = Format {
+    title: "LangChain bind_tools",
     max_entries: Some(128),
     entries: "",
     native: Native::Single,

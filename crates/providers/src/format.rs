@@ -9,6 +9,8 @@ use toolcrib_catalog::config::SearchBy;
 
 /// The whole format of one provider.
 pub(super) struct Format {
+    /// The usual name of the provider's API.
+    pub(super) title: &'static str,
     /// Rule of the names of functions.
     pub(super) names: NameRule,
     /// The most entries that the list of tools may have.
@@ -37,6 +39,10 @@ pub(super) struct Format {
     pub(super) body: fn(&BoundFunctions<'_>) -> Value,
     /// The calls of a response, in order.
     pub(super) calls: fn(Value) -> Calls,
+    /// Whether a result must have the id of its call.
+    pub(super) needs_call_id: bool,
+    /// The id of a call as the provider takes it.
+    pub(super) call_id: fn(&str) -> String,
     /// The result of one call.
     pub(super) result: fn(&ToolResult) -> Value,
     /// The results of one turn as the message, or messages, to send.

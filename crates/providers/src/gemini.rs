@@ -16,6 +16,8 @@ use toolcrib_catalog::config::SearchBy;
 
 /// Gemini `generateContent`.
 pub(super) const GEMINI: Format = Format {
+    title: "Gemini generateContent",
+    needs_call_id: false,
     max_entries: Some(512),
     entries: "/tools/0/functionDeclarations",
     schema: SchemaRules { keywords: KEYWORDS, omit_empty: true, ..JSON_SCHEMA },
@@ -46,6 +48,7 @@ pub(super) const GEMINI: Format = Format {
 
 /// Gemini Interactions.
 pub(super) const INTERACTIONS: Format = Format {
+    title: "Gemini interactions",
     max_entries: Some(512),
     native: Native::Single,
     schema: GEMINI.schema,

@@ -12,6 +12,8 @@ use toolcrib_definition::{Effect, clean_line};
 
 /// MCP.
 pub(super) const MCP: Format = Format {
+    title: "MCP tools/list",
+    needs_call_id: false,
     names: NameRule::Mcp,
     schema: SchemaRules { root: Root::Object, ..JSON_SCHEMA },
     stub: Stub::Bare,

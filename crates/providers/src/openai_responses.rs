@@ -17,6 +17,7 @@ use toolcrib_definition::slug;
 
 /// OpenAI Responses.
 pub(super) const RESPONSES: Format = Format {
+    title: "OpenAI responses",
     max_entries: Some(128),
     native: Native::Grouped,
     schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },

@@ -9,6 +9,9 @@ pub trait ProviderFormat: Copy {
     /// Whether the provider can keep tools out of the context by itself.
     fn defers(self) -> bool;
 
+    /// The usual name of the provider's API.
+    fn title(self) -> &'static str;
+
     /// The id of a call as this provider takes it, in a result and where the call is replayed: Mistral refuses the
     /// ids of other providers.
     fn call_id(self, id: &str) -> String;
@@ -30,15 +33,16 @@ impl ProviderFormat for Provider {
         format_of(self).native != Native::No
     }
 
+    fn title(self) -> &'static str {
+        format_of(self).title
+    }
+
     fn call_id(self, id: &str) -> String {
-        if self == Provider::Mistral { chat_completions::short_id(id) } else { id.into() }
+        (format_of(self).call_id)(id)
     }
 
     fn needs_call_id(self) -> bool {
-        !matches!(
-            self,
-            Provider::OpenAi | Provider::Gemini | Provider::Ollama | Provider::Mistral | Provider::Mcp
-        )
+        format_of(self).needs_call_id
     }
 }
 

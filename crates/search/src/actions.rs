@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use super::thesaurus::is_stop;
+use super::stop_words::is_stop;
 
 /// Actions, one bit each.
 pub(super) type Actions = u32;
@@ -44,10 +44,8 @@ static TABLE: LazyLock<HashMap<String, Vec<Frame>>> = LazyLock::new(|| {
     for (number, line) in FRAMES.lines().enumerate() {
         let frames = line.split_once(": ").map_or("", |(_, frames)| frames);
         for frame in frames.split_whitespace() {
-            let (verb, later) = match frame.split_once('+') {
-                Some((verb, later)) => (verb, Some(later)),
-                None => (frame, None),
-            };
+            let (verb, later) =
+                frame.split_once('+').map_or((frame, None), |(verb, later)| (verb, Some(later)));
             let known = table.entry_ref(verb).or_default();
             match known.iter_mut().find(|(other, _)| *other == later) {
                 Some((_, actions)) => *actions |= 1 << number,
@@ -81,25 +79,17 @@ fn forms(verb: &str) -> impl Iterator<Item = String> {
     [many, format!("{verb}es"), format!("{without}ing"), format!("{without}ed")].into_iter().chain(doubled)
 }
 
-/// The action at this place of a line in [`FRAMES`].
-const fn action(number: u32) -> Actions {
-    1 << number
-}
-const LISTS: Actions = action(0);
-const READ: Actions = action(1);
-const READS: Actions = READ | LISTS | action(2);
-const REMOVES: Actions = action(5);
-const CANCELS: Actions = action(6);
-const ENDS: Actions = CANCELS | action(10) | action(22);
+const LISTS: Actions = 1;
+const READ: Actions = 1 << 1;
+const READS: Actions = READ | LISTS | 1 << 2;
+const REMOVES: Actions = 1 << 5;
+const CANCELS: Actions = 1 << 6;
+const ENDS: Actions = CANCELS | 1 << 10 | 1 << 22;
 
-/// The actions of a verb in any form of it.
-fn of_verb(word: &str, later: &[String]) -> Option<Actions> {
-    frame(word, later).map(|(actions, _)| actions)
-}
-
-/// The actions of a verb, and whether a longer frame decides.
-fn frame(word: &str, later: &[String]) -> Option<(Actions, bool)> {
-    let frames = TABLE.get(word)?;
+/// The actions of the verb at a place, in any form of it, and whether a longer frame decides.
+fn frame(words: &[String], place: usize) -> Option<(Actions, bool)> {
+    let later = words.get(place + 1..)?;
+    let frames = TABLE.get(&words[place])?;
     let follows = |wanted: &&str| {
         let apart = if matches!(*wanted, "a" | "an") { 1 } else { APART };
         later.iter().take(apart).any(|word| word == wanted)
@@ -150,18 +140,15 @@ impl Request {
     /// Reads the words of a request, in lower case.
     pub(super) fn read(words: &[String]) -> Self {
         let first = words.iter().position(|word| !is_among(POLITE, word)).unwrap_or(0);
-        let at = |place: usize| words.get(place).and_then(|word| of_verb(word, &words[place + 1..]));
-        let found = (first..words.len().min(first + 4)).find_map(|place| Some((place, at(place)?)));
-        let actions = found.map_or(0, |(_, actions)| actions);
-        let is_phrasal = found.is_some_and(|(place, _)| {
-            frame(&words[place], &words[place + 1..]).is_some_and(|(_, is_phrasal)| is_phrasal)
-        });
+        let verb = (first..words.len().min(first + 4)).find(|place| frame(words, *place).is_some());
+        let (actions, is_phrasal) = verb.and_then(|place| frame(words, place)).unwrap_or_default();
         let is_question = is_question(&words[first..]);
         // Whoever must not delete a thing does not ask to delete it.
         let is_refused = words.iter().any(|word| REFUSALS.contains(&word.as_str()));
         let asked = if is_refused { 0 } else { words.len() };
-        let wishes = (0..asked).filter(|place| is_wish(words, *place)).filter_map(at);
-        let all = wishes.fold(0, |all, actions| all | actions);
+        let wishes =
+            (0..asked).filter(|place| is_wish(words, *place)).filter_map(|place| frame(words, place));
+        let all = wishes.fold(0, |all, (actions, _)| all | actions);
         let is_read = actions == 0 || actions & READS != 0;
         let has = |wanted: &str| words.iter().any(|word| word == wanted);
         let asks_who_may = words.windows(2).any(|pair| pair[0] == "who" && MAY.contains(&pair[1].as_str()));
@@ -169,18 +156,14 @@ impl Request {
             && (actions & LISTS != 0
                 || asks_who_may
                 || words.get(first).is_some_and(|word| word == "who") && !has("am")
-                || has("which")
-                || has("any")
-                || has("all")
-                || has("my")
-                || has("our")
+                || ["which", "any", "all", "my", "our"].into_iter().any(has)
                 || words.last().is_some_and(|last| is_plural(last)));
         Self {
             actions,
             is_destructive: all & (REMOVES | ENDS) != 0,
             is_removal: all & (REMOVES | CANCELS) != 0,
             wants_list,
-            verb: found.map(|(place, _)| place),
+            verb,
             is_question,
             asks_who_may,
             plain: is_phrasal.then(|| tool_verb(actions)).flatten(),
@@ -210,11 +193,7 @@ fn is_question(words: &[String]) -> bool {
 }
 
 fn is_plural(word: &str) -> bool {
-    word.len() > 3
-        && word.ends_with('s')
-        && !word.ends_with("ss")
-        && !word.ends_with("us")
-        && !word.ends_with("is")
+    word.len() > 3 && word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
 }
 
 /// What a tool does.
@@ -231,9 +210,7 @@ pub(super) struct Does {
 impl Does {
     /// The actions in the words of a name, of a description, and of values of a method argument.
     pub(super) fn read(name: &[String], description: &[String], values: &[Vec<String>]) -> Self {
-        let verb = |words: &[String], place: usize| {
-            words.get(place).and_then(|word| of_verb(word, &words[place + 1..]))
-        };
+        let verb = |words: &[String], place: usize| frame(words, place).map(|(actions, _)| actions);
         let place = verb_place(name);
         let named = place.and_then(|place| verb(name, place));
         let described = verb(description, 0).or_else(|| verb(description, 1));
@@ -331,7 +308,7 @@ pub(super) fn nouns(name: &[String]) -> impl Iterator<Item = &String> {
 
 /// Whether a word is a verb of any frame.
 pub(super) fn is_verb(word: &str) -> bool {
-    of_verb(word, &[]).is_some()
+    TABLE.get(word).is_some_and(|frames| frames.iter().any(|(later, _)| later.is_none()))
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 //!
 //! `lab/search/fit.py` fits their weights.
 
+use super::candidate::Candidate;
 use super::index::Index;
-use super::query::{Kind, Query, Unit};
-use super::rank::Candidate;
-use super::{Field, Hit};
+use super::query::{Query, Unit};
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
@@ -19,8 +18,7 @@ const LITERAL: f32 = 0.8;
 /// Features of a hit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    pub(super) entry: u32,
-    hit: Candidate,
+    pub(super) hit: Candidate,
     /// Share of the query's topics that it meets literally.
     literally: f32,
     /// Nearness of its words to the query's objects: the least one, and that of each unit.
@@ -57,40 +55,17 @@ fn logistic(terms: &[Term]) -> f32 {
 
 impl Index {
     /// Features of the hit at a position, given the scores of the first hits.
-    pub(super) fn features(
-        &self,
-        query: &Query,
-        place: usize,
-        candidate: &Candidate,
-        scores: &[f32],
-    ) -> Features {
-        let entry = candidate.entry;
-        let mut met = 0.0;
-        let mut all = 0.0_f32;
-        let mut least = 1.0_f32;
-        let mut units = Vec::with_capacity(query.units.len());
-        for unit in &query.units {
-            let near = self.unit_nearness(unit, entry);
-            units.push(near);
-            if unit.topic <= 0.0 {
-                continue;
-            }
-            all += unit.topic;
-            met += if self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL) {
-                unit.topic
-            } else {
-                0.0
-            };
-            least = if unit.topic >= OBJECT { least.min(near) } else { least };
-        }
-        let at = |place: usize| scores.get(place).copied().unwrap_or(0.0);
+    pub(super) fn features(&self, query: &Query, place: usize, hit: &Candidate, scores: &[f32]) -> Features {
+        let entry = hit.entry;
+        let units: Vec<f32> = query.units.iter().map(|unit| self.unit_nearness(unit, entry)).collect();
+        let is_literal = |unit: &Unit| self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL);
+        let other = scores.get(if place == 0 { 1 } else { 0 });
         Features {
-            entry,
-            hit: *candidate,
-            literally: if all > 0.0 { met / all } else { 0.0 },
-            least,
+            hit: *hit,
+            literally: covered(query, query.units.iter().map(|unit| f32::from(u8::from(is_literal(unit))))),
+            least: least(query, &units),
             units,
-            next: at(if place == 0 { 1 } else { 0 }) - candidate.score,
+            next: other.copied().unwrap_or(0.0) - hit.score,
             place: (place as f32 + 1.0).ln(),
             length: (query.length as f32 + 1.0).ln(),
         }
@@ -107,20 +82,11 @@ impl Index {
     /// Terms of the probability that any of the first hits fits; there is a first hit.
     pub(super) fn match_terms(&self, query: &Query, hits: &[Features]) -> [Term; 13] {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
-        let mut together = 0.0;
-        let mut all = 0.0_f32;
-        let mut least = 1.0_f32;
-        for (place, unit) in query.units.iter().enumerate().filter(|(_, unit)| unit.topic > 0.0) {
-            let near = hits
-                .iter()
-                .filter_map(|hit| hit.units.get(place))
-                .fold(0.0_f32, |most, near| most.max(*near));
-            together += unit.topic * near;
-            all += unit.topic;
-            least = if unit.topic >= OBJECT { least.min(near) } else { least };
-        }
+        let nearest = |place: usize| hits.iter().map(|hit| hit.units[place]).fold(0.0, f32::max);
+        let near: Vec<f32> = (0..query.units.len()).map(nearest).collect();
+        let least = least(query, &near);
+        let together = covered(query, near.into_iter());
         let first = &hits[0];
-        let together = if all > 0.0 { together / all } else { 0.0 };
         terms! {
             1.0 => -8.020,
             first.hit.meaning => 4.327,
@@ -141,6 +107,23 @@ impl Index {
 
 /// Weight of a topic from which it is an object of the query.
 const OBJECT: f32 = 0.6;
+
+/// Share of a query's topics that is covered, where each unit is covered by a value from 0 to 1.
+fn covered(query: &Query, values: impl Iterator<Item = f32>) -> f32 {
+    let mut covered = 0.0;
+    let mut all = 0.0;
+    for (unit, value) in query.units.iter().zip(values).filter(|(unit, _)| unit.topic > 0.0) {
+        covered += unit.topic * value;
+        all += unit.topic;
+    }
+    if all > 0.0 { covered / all } else { 0.0 }
+}
+
+/// The least of these values among the objects of a query.
+fn least(query: &Query, values: &[f32]) -> f32 {
+    let objects = query.units.iter().zip(values).filter(|(unit, _)| unit.topic >= OBJECT);
+    objects.fold(1.0, |least, (_, value)| least.min(*value))
+}
 
 /// Confidence of a hit, given the probability that any hit fits.
 pub(super) fn of(hit: &Features, fit: f32) -> f32 {
@@ -163,68 +146,4 @@ impl Features {
             self.length => 0.298,
         }
     }
-}
-
-// The reason why an entry is a hit, for people; and the words of a query that no hit has.
-
-/// Most words of each kind that are listed.
-const MAX_SHOWN: usize = 5;
-/// Weight of a word below which the word says little about the request.
-const TELLING: f32 = 0.2;
-
-impl Index {
-    /// Words of a query that no hit has, in any sense. They show what is missing where nothing fits.
-    pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
-        self.unmet_of(&Query::read(query, self), hits)
-    }
-
-    /// The entries among these hits that have every word of a query, in any sense.
-    pub fn complete(&self, query: &str, hits: &[Hit]) -> Vec<usize> {
-        let query = Query::read(query, self);
-        let has_all = |hit: &&Hit| self.unmet_of(&query, std::slice::from_ref(*hit)).is_empty();
-        hits.iter().filter(has_all).map(|hit| hit.entry).collect()
-    }
-
-    fn unmet_of(&self, query: &Query, hits: &[Hit]) -> Vec<String> {
-        let met = |unit: &&Unit| hits.iter().any(|hit| self.met(unit, hit.entry as u32).next().is_some());
-        let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
-        let is_unmet = |word| !met.iter().any(|words| words.contains(&word));
-        let unmet = query.units.iter().filter(|unit| unit.weight > TELLING && is_unmet(unit.words.start));
-        unmet.filter(|unit| unit.words.len() == 1).map(|unit| unit.said.clone()).take(MAX_SHOWN).collect()
-    }
-}
-
-/// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
-pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> String {
-    let entry = candidate.entry;
-    let mut groups: [(&str, Vec<String>); 5] = [
-        ("name", vec![]),
-        ("text", vec![]),
-        ("parameters", vec![]),
-        ("similar words for", vec![]),
-        ("spelled", vec![]),
-    ];
-    for unit in &query.units {
-        let best = index.met(unit, entry).max_by(|(one, _), (other, _)| one.weight.total_cmp(&other.weight));
-        let Some((sense, found)) = best else { continue };
-        let has = |fields: &[Field]| fields.iter().any(|field| found & field.bit() != 0);
-        let group = match sense.kind {
-            Kind::Meant => 3,
-            Kind::Spelled => 4,
-            Kind::Said if has(&[Field::Name, Field::Alias]) => 0,
-            Kind::Said if has(&[Field::Short, Field::Long, Field::Label, Field::Example]) => 1,
-            Kind::Said => 2,
-        };
-        if unit.weight > TELLING && !groups[group].1.contains(&unit.said) {
-            groups[group].1.push(unit.said.clone());
-        }
-    }
-    let parts = groups.iter().filter(|(_, words)| !words.is_empty());
-    let parts =
-        parts.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
-    let mut parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        parts.push(format!("near in meaning ({:.2})", candidate.meaning));
-    }
-    parts.join("; ")
 }

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::Field;
 use super::actions::Request;
+use super::index::Field;
 use super::index::{Index, SHOWN, Term};
-use super::words::stemmed;
+use super::stems::stemmed;
 
 /// A line for each pair of contraries: the verbs of one side, a colon, those of the other.
 const PAIRS: &str = include_str!("words/contraries.txt");
@@ -55,7 +55,7 @@ impl Index {
         let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
         let nouns = &self.nouns[entry as usize];
         // A verb that no frame has comes first among the nouns.
-        let unknown = nouns.first().filter(|_| self.does[entry as usize].first == 0);
+        let unknown = if self.does[entry as usize].first == 0 { nouns.first() } else { None };
         let is_verb = |term: &Term| !nouns.contains(term) || unknown == Some(term);
         asked.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
             && !asked.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))

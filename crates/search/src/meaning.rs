@@ -18,23 +18,17 @@ static MODEL: &[u8] = include_bytes!("../model/static.bin");
 #[cfg(not(feature = "static-model"))]
 static MODEL: &[u8] = b"toolcrib model 1\0\0\0\0\0\0\0\0";
 
-/// Sum of vectors. A sum of some thousand words fits.
-#[derive(Clone, Debug)]
-pub(super) struct Sum([i32; DIMENSIONS]);
-
-/// A vector of length one, in steps of 1/4096. All zeros has no meaning.
+/// A vector of whole numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Meaning([i16; DIMENSIONS]);
+pub(super) struct Vector<N>([N; DIMENSIONS]);
+/// Sum of vectors. A sum of some thousand words fits.
+pub(super) type Sum = Vector<i32>;
+/// A vector of length one, in steps of 1/4096. All zeros has no meaning.
+pub(super) type Meaning = Vector<i16>;
 
-impl Default for Sum {
+impl<N: Copy + Default> Default for Vector<N> {
     fn default() -> Self {
-        Self([0; DIMENSIONS])
-    }
-}
-
-impl Default for Meaning {
-    fn default() -> Self {
-        Self([0; DIMENSIONS])
+        Self([N::default(); DIMENSIONS])
     }
 }
 
@@ -209,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_vector_is_the_same_on_each_machine() {
-        let Meaning(numbers) = Sum::of_word("forecast").meaning();
+        let Vector(numbers) = Sum::of_word("forecast").meaning();
         let sum = numbers.iter().fold(0_i64, |sum, number| sum * 31 % 1_000_003 + i64::from(*number));
         assert_eq!(sum, 768214);
     }

@@ -1,26 +1,22 @@
 //! Ranks entries by their fit to a query.
 
+use super::candidate::{Candidate, FEATURES, Within, order};
 use super::confidence::{self, Features};
 use super::index::{Index, SHOWN, Term};
-use super::query::{Kind, Query, Unit};
-use super::{Hit, SearchRequest, SearchResult, Verdict};
+use super::query::{Query, Unit};
+use super::reason::reason;
+use super::result::{Hit, SearchRequest, SearchResult, Verdict};
 use toolcrib_definition::Effect;
 
 /// Most entries that are scored in full.
 const CANDIDATES: usize = 100;
-/// Share of the largest word weight below which a word is skipped, because it is in many entries.
-const MIN_IDF_SHARE: f32 = 0.05;
 /// Most confidence of the other hits if the query names an entry.
 const MOST_BESIDE_NAMED: f32 = 0.5;
 /// Number of first hits that the verdict is based on.
 pub(super) const TELLING: usize = 5;
 
-/// Number of ranking features.
-const FEATURES: usize = 11;
 /// Weight of each ranking feature, as `lab/search/fit.py` prints them.
 const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -1.5, 0.7];
-/// Cosine above which an entry without a word of the query is a candidate.
-const NEAR: f32 = 0.2;
 /// Cosine from which an entry without a word of the query is still shown if nothing fits.
 const TELLS_NEAR: f32 = 0.35;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
@@ -28,38 +24,6 @@ const SAME_THING: f32 = 0.5;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
 const SHORT: f32 = 6.0;
 const LONG: f32 = 20.0;
-
-/// An entry with the features of its fit.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Candidate {
-    pub(super) entry: u32,
-    pub(super) score: f32,
-    /// Sum of the weights of its words.
-    pub(super) words: f32,
-    /// Cosine of its meaning and the query's, and the largest cosine of its phrases.
-    pub(super) meaning: f32,
-    pub(super) phrase: f32,
-    /// How well its action agrees with the requested action.
-    pub(super) agrees: f32,
-    /// How near its words are to those of the query.
-    pub(super) near: f32,
-    /// Weight of the nouns in its name that the query lacks, and nearness of its head noun to the query's.
-    pub(super) extra: f32,
-    pub(super) head: f32,
-    pub(super) features: [f32; FEATURES],
-}
-
-/// Sum of the word weights of one entry.
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    total: f32,
-    /// The unit that was added last, counted from one, and its contribution.
-    unit: u32,
-    counted: f32,
-}
-
-/// A filter of entries; `None` admits all.
-type Within<'q> = Option<&'q dyn Fn(usize) -> bool>;
 
 /// Features of a query's candidates, for the programs in `lab/search`.
 #[derive(Clone, Debug)]
@@ -76,21 +40,18 @@ impl Index {
     /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
     pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
-        let mut named = self.mentioned(request.query);
-        named.retain(|&entry| request.within.is_none_or(|within| within(entry as usize)));
+        let mut named = self.named_in(request.query);
+        named.retain(|&entry| request.within.is_none_or(|within| within(entry)));
         let mut ranked = self.ranked(&query, request.within, request.limit.max(CANDIDATES));
-        ranked.retain(|candidate| !named.contains(&candidate.entry));
+        ranked.retain(|candidate| !named.contains(&(candidate.entry as usize)));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let left = request.limit.saturating_sub(named.len());
         let first = self.first_features(&query, &ranked, left.max(TELLING));
         let telling = &first[..first.len().min(TELLING)];
-        let (fit, most) = if named.is_empty() {
-            (self.match_likelihood(&query, telling), 1.0)
-        } else {
-            (1.0, MOST_BESIDE_NAMED)
-        };
+        let fit = if named.is_empty() { self.match_likelihood(&query, telling) } else { 1.0 };
+        let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
         let named = named.iter().take(request.limit).map(|&entry| Hit {
-            entry: entry as usize,
+            entry,
             score: best.max(1.0) * 2.0,
             confidence: confidence::NAMED,
             reason: "the query names it".into(),
@@ -102,10 +63,17 @@ impl Index {
             entry: candidate.entry as usize,
             score: candidate.score,
             confidence: confidence::of(features, fit).min(most).min(self.most_for(&query, candidate)),
-            reason: confidence::reason(self, &query, candidate),
+            reason: reason(self, &query, candidate),
         });
         let hits: Vec<Hit> = named.chain(fitting).collect();
-        let verdict = self.verdict(fit, hits.first().map_or(0.0, |first| first.confidence));
+        let sure = hits.first().map_or(0.0, |first| first.confidence);
+        let verdict = if fit < self.min_match_likelihood {
+            Verdict::NoMatch
+        } else if self.min_match_likelihood > 0.0 && sure < confidence::UNSURE {
+            Verdict::Unsure
+        } else {
+            Verdict::Match
+        };
         SearchResult { verdict, hits }
     }
 
@@ -124,28 +92,21 @@ impl Index {
         if is_doubted { confidence::UNSURE / 2.0 } else { 1.0 }
     }
 
-    /// The verdict, from the likelihood that anything fits and the confidence of the first hit.
-    fn verdict(&self, fit: f32, sure: f32) -> Verdict {
-        match self.min_match_likelihood {
-            least if fit < least => Verdict::NoMatch,
-            least if least > 0.0 && sure < confidence::UNSURE => Verdict::Unsure,
-            _ => Verdict::Match,
-        }
-    }
-
     /// Features of a query's candidates, for the programs that fit the weights; `None` if the query names an entry or
     /// finds nothing.
     pub fn observe(&self, query: &str) -> Option<Observation> {
-        let is_named = !self.mentioned(query).is_empty();
+        let is_named = !self.named_in(query).is_empty();
         let query = Query::read(query, self);
         let ranked = self.ranked(&query, None, CANDIDATES);
         let telling = self.first_features(&query, &ranked, TELLING);
-        let _ = telling.first().filter(|_| !is_named)?;
+        if is_named || telling.is_empty() {
+            return None;
+        }
         let fit = self.match_likelihood(&query, &telling);
         Some(Observation {
             query: self.match_terms(&query, &telling).to_vec(),
             order: ranked.iter().map(|one| (one.entry as usize, one.features.to_vec())).collect(),
-            hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms(fit).to_vec())).collect(),
+            hits: telling.iter().map(|hit| (hit.hit.entry as usize, hit.terms(fit).to_vec())).collect(),
         })
     }
 
@@ -234,7 +195,7 @@ impl Index {
         let nouns = &self.nouns[entry as usize];
         let extra = |term: &Term| {
             let best = units().map(|unit| near(unit, *term)).fold(0.0, f32::max);
-            self.idf(*term) / self.max_idf * (1.0 - best)
+            self.idf[*term as usize] / self.max_idf * (1.0 - best)
         };
         let heads =
             query.units.iter().filter(|unit| query.head.is_some_and(|head| unit.words.contains(&head)));
@@ -263,72 +224,4 @@ impl Index {
         let terms = self.entry_terms[entry as usize].iter().filter(|(_, fields)| fields & SHOWN != 0);
         terms.map(|(term, _)| self.term_meanings[*term as usize].near(&unit.meaning)).fold(met, f32::max)
     }
-
-    /// The entries that are scored in full: those with the best words and meaning.
-    fn candidates(&self, query: &Query, within: Within<'_>, limit: usize) -> Vec<Candidate> {
-        let mut sums = self.accumulate(query);
-        if let Some(within) = within {
-            let others = sums.iter_mut().enumerate().filter(|(entry, _)| !within(*entry));
-            others.for_each(|(_, sum)| sum.total = -1.0);
-        }
-        let most = sums.iter().map(|sum| sum.total).fold(f32::MIN_POSITIVE, f32::max);
-        let is_known = !query.meaning.is_empty();
-        let limit = limit.min(self.len());
-        let mut met = Vec::new();
-        let mut least = f32::NEG_INFINITY;
-        for (entry, &Sum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
-            let near = || self.meanings[entry as usize].near(&query.meaning).max(0.0);
-            let meaning = if is_known { near() } else { 0.0 };
-            let score = words / most + meaning;
-            if score > least && (words > 0.0 || meaning > NEAR) {
-                met.push(Candidate { entry, score, words, meaning, ..Candidate::default() });
-            }
-            // Ties go to the earlier entry, so a later one needs more than the least score kept.
-            if met.len() == 2 * limit {
-                least = keep_best(&mut met, limit);
-            }
-        }
-        keep_best(&mut met, limit);
-        met
-    }
-
-    /// The sum of the query's words for each entry.
-    fn accumulate(&self, query: &Query) -> Vec<Sum> {
-        let mut sums = vec![Sum::default(); self.len()];
-        for (number, unit) in (1..).zip(&query.units) {
-            for sense in &unit.senses {
-                let scale = unit.weight * sense.weight * self.idf(sense.term);
-                if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
-                    continue;
-                }
-                for &(entry, weight) in &self.postings[sense.term as usize] {
-                    let counts = scale * weight;
-                    let sum = &mut sums[entry as usize];
-                    if sum.unit != number {
-                        (sum.unit, sum.counted) = (number, counts);
-                        sum.total += counts;
-                    } else if counts > sum.counted {
-                        // Senses of one unit do not add up: only the best is used.
-                        sum.total += counts - sum.counted;
-                        sum.counted = counts;
-                    }
-                }
-            }
-        }
-        sums
-    }
-}
-
-/// Keeps the best candidates, in any order, and returns the least score among them.
-fn keep_best(candidates: &mut Vec<Candidate>, limit: usize) -> f32 {
-    if candidates.len() > limit {
-        candidates.select_nth_unstable_by(limit - 1, order);
-        candidates.truncate(limit);
-    }
-    candidates.last().map_or(0.0, |last| last.score)
-}
-
-/// Best first; ties in the order of the catalog.
-fn order(one: &Candidate, other: &Candidate) -> std::cmp::Ordering {
-    other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry))
 }

@@ -1,5 +1,7 @@
 //! Searches: one table per feature.
 
+use toolcrib_catalog::config;
+
 use super::{Field, Index, IndexEntry, SearchRequest, SearchResult, Verdict};
 
 fn entry(name: &str, text: &str, parameters: &[&str]) -> IndexEntry {
@@ -25,6 +27,11 @@ fn office() -> Vec<IndexEntry> {
         entry("search", "Search the web.", &["query"]),
         entry("翻译文本", "将文本翻译成另一种语言", &["text"]),
     ]
+}
+
+fn index_with(entries: &[IndexEntry], no_match_below: f64) -> Index {
+    let no_match_below = Some(no_match_below);
+    Index::configured(entries, &config::Search { no_match_below, ..config::Search::default() })
 }
 
 fn find(query: &str) -> (SearchResult, Vec<String>) {
@@ -222,7 +229,7 @@ fn the_contrary_of_a_request_is_never_sure() {
 
 #[test]
 fn the_nearest_are_given_if_nothing_fits() {
-    let index = Index::new(&office()).no_match_below(1.0);
+    let index = index_with(&office(), 1.0);
     let found =
         index.find(SearchRequest { query: "knit the weather issue of a document", within: None, limit: 5 });
     assert_eq!((found.verdict, found.hits.len()), (Verdict::NoMatch, 5), "{found:?}");
@@ -334,15 +341,15 @@ fn what_nothing_fits_is_told_with_the_nearest() {
 fn an_operator_may_set_when_nothing_fits() {
     let entries = office();
     let request = SearchRequest { query: "play chess about the weather", within: None, limit: 5 };
-    assert_eq!(Index::new(&entries).no_match_below(0.0).find(request).verdict, Verdict::Match);
-    assert_eq!(Index::new(&entries).no_match_below(1.0).find(request).verdict, Verdict::NoMatch);
+    assert_eq!(index_with(&entries, 0.0).find(request).verdict, Verdict::Match);
+    assert_eq!(index_with(&entries, 1.0).find(request).verdict, Verdict::NoMatch);
 }
 
 #[test]
 fn configured_synonyms_lead_to_their_words() {
     let entries = office();
-    let synonyms = [("frobnicate".to_string(), vec!["move document".to_string()])];
-    let index = Index::with(&entries, synonyms.iter().map(|(key, values)| (key, values)));
+    let synonyms = [("frobnicate".to_string(), vec!["move document".to_string()])].into();
+    let index = Index::configured(&entries, &config::Search { synonyms, ..config::Search::default() });
     let found = index.find(SearchRequest { query: "frobnicate this", within: None, limit: 1 });
     assert_eq!(entries[found.hits[0].entry].exact[0], "move_document");
 }

@@ -1,13 +1,10 @@
 //! Splits texts into words: identifiers are taken apart and accents removed, in any script.
 
-use std::borrow::Cow;
-
-use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 /// Class of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     Upper,
     Lower,
     Digit,
@@ -37,9 +34,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(&str)) {
     }
     let mut run = Run::default();
     if text.is_ascii() {
-        for c in text.chars() {
-            run.take(c, &mut each);
-        }
+        text.chars().for_each(|c| run.take(c, &mut each));
     } else {
         for c in text.nfkc() {
             match unaccented(c) {
@@ -67,23 +62,23 @@ fn unaccented(c: char) -> Option<char> {
     std::iter::once(c).nfd().next().filter(char::is_ascii_alphabetic)
 }
 
-fn kind(c: char) -> Kind {
+fn kind(c: char) -> CharClass {
     match c {
-        'a'..='z' => Kind::Lower,
-        'A'..='Z' => Kind::Upper,
-        '0'..='9' => Kind::Digit,
-        _ if c.is_ascii() => Kind::Between,
+        'a'..='z' => CharClass::Lower,
+        'A'..='Z' => CharClass::Upper,
+        '0'..='9' => CharClass::Digit,
+        _ if c.is_ascii() => CharClass::Between,
         // Thai and Lao; Japanese syllables; Chinese characters; Korean syllables; Chinese characters of later planes.
         '\u{e00}'..='\u{eff}'
         | '\u{3041}'..='\u{30ff}'
         | '\u{3400}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7a3}'
         | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Kind::Dense,
-        _ if c.is_uppercase() => Kind::Upper,
-        _ if c.is_alphabetic() => Kind::Lower,
-        _ if c.is_numeric() => Kind::Digit,
-        _ => Kind::Between,
+        | '\u{20000}'..='\u{3ffff}' => CharClass::Dense,
+        _ if c.is_uppercase() => CharClass::Upper,
+        _ if c.is_alphabetic() => CharClass::Lower,
+        _ if c.is_numeric() => CharClass::Digit,
+        _ => CharClass::Between,
     }
 }
 
@@ -92,7 +87,7 @@ fn kind(c: char) -> Kind {
 struct Run {
     /// The word that is being read.
     word: String,
-    kinds: Option<(Kind, Kind)>,
+    kinds: Option<(CharClass, CharClass)>,
     /// Characters of a dense script.
     dense: String,
     apostrophe: bool,
@@ -101,16 +96,16 @@ struct Run {
 impl Run {
     fn take(&mut self, c: char, each: &mut impl FnMut(&str)) {
         let kind = kind(c);
-        if kind != Kind::Dense && !self.dense.is_empty() {
+        if kind != CharClass::Dense && !self.dense.is_empty() {
             self.end_dense(each);
         }
         match kind {
-            Kind::Between => {
+            CharClass::Between => {
                 let apostrophe = matches!(c, '\'' | '\u{2019}') && !self.word.is_empty();
                 self.end(each);
                 self.apostrophe = apostrophe;
             }
-            Kind::Dense => {
+            CharClass::Dense => {
                 if !self.word.is_empty() {
                     self.end(each);
                 }
@@ -118,14 +113,10 @@ impl Run {
             }
             _ => {
                 if let Some((before, last)) = self.kinds {
-                    let begins = match (last, kind) {
-                        (Kind::Lower, Kind::Upper) => true,
-                        (Kind::Digit, other) | (other, Kind::Digit) => other != Kind::Digit,
-                        _ => false,
-                    };
-                    if begins {
+                    let is_number_border = (last == CharClass::Digit) != (kind == CharClass::Digit);
+                    if is_number_border || (last, kind) == (CharClass::Lower, CharClass::Upper) {
                         self.part(each);
-                    } else if (before, last, kind) == (Kind::Upper, Kind::Upper, Kind::Lower) {
+                    } else if (before, last, kind) == (CharClass::Upper, CharClass::Upper, CharClass::Lower) {
                         // HTMLPage: the last capital begins the next word.
                         if let Some(last) = self.word.pop() {
                             self.part(each);
@@ -133,12 +124,8 @@ impl Run {
                         }
                     }
                 }
-                if c.is_ascii() {
-                    self.word.push(c.to_ascii_lowercase())
-                } else {
-                    self.word.extend(c.to_lowercase())
-                }
-                let last = self.kinds.filter(|_| !self.word.is_empty()).map_or(kind, |(_, last)| last);
+                self.word.extend(c.to_lowercase());
+                let last = self.kinds.map_or(kind, |(_, last)| last);
                 self.kinds = Some((last, kind));
             }
         }
@@ -166,42 +153,22 @@ impl Run {
     /// Pairs of characters of a dense script are words, since no spaces mark word borders.
     fn end_dense(&mut self, each: &mut impl FnMut(&str)) {
         let run = std::mem::take(&mut self.dense);
-        let places: Vec<usize> = run.char_indices().map(|(place, _)| place).collect();
-        match places.len() {
-            0 => {}
-            1 => each(&run),
-            count => {
-                for index in 0..count - 1 {
-                    let end = places.get(index + 2).copied().unwrap_or(run.len());
-                    each(&run[places[index]..end]);
-                }
-            }
+        let borders: Vec<usize> = run.char_indices().map(|(place, _)| place).chain([run.len()]).collect();
+        if borders.len() == 2 {
+            each(&run);
         }
+        borders.windows(3).for_each(|pair| each(&run[pair[0]..pair[2]]));
     }
 }
 
 /// Whether a word is of a script without spaces.
 pub(super) fn is_dense(word: &str) -> bool {
-    word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
-}
-
-// Stems of words: one text for all forms of a word, in English and Russian.
-
-/// The common stem of all forms of a word.
-pub(super) fn stemmed(word: &str) -> Cow<'_, str> {
-    let is_ascii = word.bytes().all(|byte| byte.is_ascii_lowercase());
-    if is_ascii && word.len() > 2 {
-        Stemmer::create(Algorithm::English).stem(word)
-    } else if word.chars().all(|c| ('\u{430}'..='\u{451}').contains(&c)) {
-        Stemmer::create(Algorithm::Russian).stem(word)
-    } else {
-        word.into()
-    }
+    word.chars().next().is_some_and(|c| kind(c) == CharClass::Dense)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{stemmed as stem, *};
+    use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
@@ -236,12 +203,5 @@ mod tests {
         check("天气预报", &["天气", "气预", "预报"]);
         check("IP地址", &["ip", "地址"]);
         check("Найти файлы", &["найти", "файлы"]);
-    }
-
-    #[test]
-    fn stems_join_forms() {
-        assert_eq!(stem("booking"), stem("books"));
-        assert_eq!(stem("файлы"), stem("файлов"));
-        assert_eq!(stem("k8s"), "k8s");
     }
 }

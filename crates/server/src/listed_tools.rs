@@ -11,6 +11,7 @@ use serde_json::Value;
 use toolcrib_catalog::config::{Mode, ServeMode, ToolList};
 use toolcrib_catalog::{self as catalog, Catalog, Profile};
 use toolcrib_definition::{Backend, DescriptionMode, Effect, clean_line};
+use toolcrib_docs::Templates;
 use toolcrib_gateway::exec::backend::Backends;
 use toolcrib_gateway::functions::{CatalogView, Function, FunctionList};
 use toolcrib_providers::report::{AutoMode, auto_mode};
@@ -79,6 +80,7 @@ impl Listings {
     pub(super) fn of<'p>(
         options: ListingOptions,
         catalog: &Catalog,
+        templates: &Templates,
         profiles: impl Iterator<Item = Option<&'p str>>,
     ) -> Self {
         let ListingOptions { mode, tool_list, split_exec } = options;
@@ -90,7 +92,9 @@ impl Listings {
         }
         let mut decided = BTreeMap::new();
         for name in profiles.filter(|_| !asks_for_functions) {
-            let Some(auto) = decide(catalog, name).filter(|_| !catalog.tools.is_empty()) else { continue };
+            let Some(auto) = decide(catalog, templates, name).filter(|_| !catalog.tools.is_empty()) else {
+                continue;
+            };
             let profile = name.unwrap_or("the whole catalog");
             tracing::info!(profile, "{}", auto.note());
             decided.insert(name.map(str::to_string), auto.mode);
@@ -105,12 +109,12 @@ impl Listings {
     }
 }
 
-fn decide(catalog: &Catalog, profile: Option<&str>) -> Option<AutoMode> {
+fn decide(catalog: &Catalog, templates: &Templates, profile: Option<&str>) -> Option<AutoMode> {
     let profile = &catalog.profile(profile).ok()?;
     let provider = Provider::Mcp;
     let options = catalog.config.payload;
     let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
-    Some(auto_mode(&request))
+    Some(auto_mode(&request, templates))
 }
 
 /// The catalog's tools that a client lists.

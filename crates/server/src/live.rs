@@ -209,7 +209,7 @@ impl LiveCatalog {
     ) -> Result<Self, UnknownProfile> {
         let stale = stale(&checked);
         let catalog = &checked.catalog;
-        let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
+        let listings = Listings::of(options.listing, catalog, &templates, options.profiles(&catalog.config));
         let generation = Generation::new(checked, &options, &listings, &templates, None)?;
         let (changed, _) = watch::channel(());
         index_soon(generation.views());
@@ -320,7 +320,8 @@ impl LiveCatalog {
         if current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed) {
             let catalog = &checked.catalog;
             let options = &self.options;
-            let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
+            let listings =
+                Listings::of(options.listing, catalog, templates, options.profiles(&catalog.config));
             self.listings.store(Arc::new(listings));
         }
         let listings = self.listings.load();

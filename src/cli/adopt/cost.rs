@@ -1,6 +1,7 @@
 //! What the tools of servers that move cost.
 
 use super::target::Target;
+use crate::BUILT_IN;
 use crate::cli::error::CommandError;
 use crate::cli::io::Io;
 use crate::cli::progress::Spinner;
@@ -8,6 +9,7 @@ use crate::cli::servers::{credentials, environment, waiting_for};
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{self, Config, Mode, ServeMode, Source, Workspace};
 use toolcrib_definition::clean_line;
+use toolcrib_docs::Templates;
 use toolcrib_front::mcp::examine;
 use toolcrib_providers::report::RequestCost;
 
@@ -42,7 +44,7 @@ impl Cost {
         let silent = examined.iter().filter(|server| server.outcome.is_err());
         let silent = silent.map(|server| clean_line(&server.name)).collect();
         let catalog = catalog::open_with(workspace, &listings).catalog;
-        let tools = RequestCost::of(&catalog, None, catalog.config.payload)?;
+        let tools = RequestCost::of(&catalog, &Templates::from(BUILT_IN), None, catalog.config.payload)?;
         Ok(Self { tools, silent })
     }
 

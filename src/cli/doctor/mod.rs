@@ -4,6 +4,7 @@ mod server;
 
 use serde_json::{Value, json};
 
+use crate::BUILT_IN;
 use crate::cli::catalog::CatalogArgs;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::findings::in_one_line;
@@ -16,6 +17,7 @@ use toolcrib_catalog::config::Workspace;
 use toolcrib_catalog::sources::Listings;
 use toolcrib_definition::finding::{Finding, Severity, Unread, locate, open};
 use toolcrib_definition::grammar::counted;
+use toolcrib_docs::Templates;
 use toolcrib_providers::report::{RequestCost, grouped};
 
 /// Start each server of a catalog once, and report how it is.
@@ -82,7 +84,7 @@ impl DoctorArgs {
             listings.by_source.extend(listing.map(|listing| (index, listing)));
         }
         let catalog = catalog::open_with(workspace.clone(), &listings).catalog;
-        (servers, RequestCost::of(&catalog, None, catalog.config.payload).ok())
+        (servers, RequestCost::of(&catalog, &Templates::from(BUILT_IN), None, catalog.config.payload).ok())
     }
 
     /// Whether the configuration was named, or only found.

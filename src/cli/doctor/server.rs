@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::BUILT_IN;
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{Config, Server, Source, Workspace};
 use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, nearest};
+use toolcrib_docs::Templates;
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
 use toolcrib_front::mcp::{self, Environment, examine};
 use toolcrib_providers::report::RequestCost;
@@ -73,7 +75,12 @@ impl ServerCheck {
         let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
         let failed = examined.and_then(|examined| examined.outcome.err());
         let problem = problem_of(failed, &server, &name, tools.is_empty());
-        let cost = RequestCost::of(&checked.catalog, None, checked.catalog.config.payload);
+        let cost = RequestCost::of(
+            &checked.catalog,
+            &Templates::from(BUILT_IN),
+            None,
+            checked.catalog.config.payload,
+        );
         let tokens = cost.map_or(0, |cost| cost.full);
         let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
         let lost = checked.findings.errors().filter(|finding| is_lost(finding.code));

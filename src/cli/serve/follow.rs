@@ -43,9 +43,10 @@ fn note_restart(before: &Config, now: &Config) {
 pub(super) fn log_cost(live: &LiveCatalog) {
     let generation = live.current();
     let counting = move || {
-        let catalog = generation.unrestricted_view().catalog();
+        let view = generation.unrestricted_view();
+        let catalog = view.catalog();
         let payload = config::Payload { provider: Provider::Mcp, ..catalog.config.payload };
-        if let Ok(cost) = RequestCost::of(catalog, None, payload) {
+        if let Ok(cost) = RequestCost::of(catalog, view.templates(), None, payload) {
             tracing::info!("{}", cost.line());
         }
     };

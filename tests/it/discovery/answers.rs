@@ -21,7 +21,7 @@ fn call(catalog: &str, function: &str, arguments: &Value, more: &[&str]) -> Valu
 fn github(function: &str, arguments: Value) -> Value {
     static GITHUB: LazyLock<Arc<CatalogView>> = LazyLock::new(|| {
         let checked = fixture::open("examples/github".as_ref());
-        let templates = Arc::new(Templates::load(None).unwrap());
+        let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
         Arc::new(CatalogView::new(&checked.catalog, None, None, templates).unwrap())
     });
     let context = FunctionContext::of(Arc::clone(&GITHUB));

@@ -10,7 +10,7 @@ use crate::fixture;
 /// Thresholds of search on a labelled set.
 struct Aim {
     set: &'static str,
-    /// Of two sets a part of the queries; `benches/retrieval.py` asks all.
+    /// Of two sets a part of the queries; `lab/search/retrieval.py` asks all.
     queries: &'static str,
     /// The least NDCG@10.
     ndcg: f64,

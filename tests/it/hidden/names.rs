@@ -20,7 +20,7 @@ fn catalog(tools: &[Value]) -> Checked {
 /// Name, safe name, op and aliases of each tool that a caller with these roles has; `None` means all roles.
 fn seen(checked: &Checked, roles: Option<&[&str]>) -> Vec<String> {
     let roles: Option<Vec<String>> = roles.map(|roles| roles.iter().map(ToString::to_string).collect());
-    let templates = Arc::new(Templates::load(None).unwrap());
+    let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
     let view = CatalogView::new(&checked.catalog, None, roles.as_deref(), templates).unwrap();
     let names = view.catalog().tools.iter();
     names.map(|tool| format!("{} {} {} {:?}", tool.name, tool.safe_name, tool.op, tool.aliases)).collect()

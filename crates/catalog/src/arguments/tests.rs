@@ -6,17 +6,18 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Map, Value, json};
 
 use super::{InvalidArguments, Repair, until_stopped, validate};
-use crate::build::build;
+use crate::assemble::assemble;
+use crate::catalog::Catalog;
 use crate::config::Workspace;
+use crate::schema::Callable;
 use crate::sources::RawTool;
-use crate::{Callable, Catalog};
 use toolcrib_definition::{Definition, Schema};
 
 fn catalog(parameters: Value) -> Catalog {
     let parameters = Some(Schema::from_value(parameters));
     let definition = Definition { name: "make_note".into(), parameters, ..Definition::default() };
     let raw = vec![RawTool { definition, ..RawTool::default() }];
-    build(Workspace::default(), raw, Vec::new(), &mut Vec::new()).0
+    assemble(Workspace::default(), raw, Vec::new(), &mut Vec::new()).0
 }
 
 fn of_property(schema: Value) -> Value {

@@ -29,7 +29,6 @@ mod settings;
 mod source;
 mod state;
 mod tool_filter;
-mod within;
 
 pub use address::{Network, is_safe_address, shown_address};
 pub use clients::{
@@ -58,4 +57,3 @@ pub use settings::Config;
 pub use source::{BaseUrlFrom, Source, Trust};
 pub use state::{State, Telemetry, WhenUnwritable};
 pub use tool_filter::ToolFilter;
-pub use within::is_within;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use toolcrib_definition::tokens::estimate;
 
 fn check(description: &str, expect: &str) {
     assert_eq!(derive("get_device", description, Cap::default()), expect, "{description:?}");

@@ -1,14 +1,14 @@
 //! Reads one source as JSON, YAML or TOML, within limits, and locates values in its text.
 
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json::{MAX_VALUES, TOO_DEEP, TOO_MANY, unwrapped};
-use super::pointer::{Cursor, PointerTree, Span};
-use super::{Code, Finding, Place, Severity, json, toml, yaml};
+use super::document_error::DocumentError;
+use super::json_wrappings::unwrapped;
+use super::line_columns::Cursor;
+use super::pointer_tree::{PointerTree, Span};
+use super::{Code, Finding, Place, json, toml, yaml};
 
 /// Most bytes of a source.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -90,23 +90,17 @@ impl Document {
             Format::Yaml => yaml::parse(&text),
             Format::Toml => toml::parse(&text),
         };
-        let mut document = Document {
+        let document = |value| Document {
             file: file.to_owned(),
             format,
-            text: text.into(),
-            value: Value::Null,
+            text: text.as_str().into(),
+            value,
             repairs: Vec::new(),
         };
-        match value {
-            Ok(value) => {
-                document.value = value;
-                Ok(document)
-            }
-            Err(DocumentError { offset, finding }) => {
-                let finding = finding.at(located(file, &document.text, offset));
-                Err(Box::new(Unread { finding, document: Some(document) }))
-            }
-        }
+        value.map(document).map_err(|DocumentError { offset, finding }| {
+            let finding = finding.at(located(file, &text, offset));
+            Box::new(Unread { finding, document: Some(document(Value::Null)) })
+        })
     }
 
     /// The source text of the values at these JSON Pointers, byte for byte; only JSON has such texts.
@@ -148,101 +142,9 @@ fn decode(file: &str, mut bytes: Vec<u8>) -> Result<String, Finding> {
 }
 
 /// The place of a byte offset.
-fn located(file: &str, text: &str, offset: usize) -> Place {
+pub(super) fn located(file: &str, text: &str, offset: usize) -> Place {
     let (line, column) = Cursor::new(text).seek(offset);
     Place { line: Some(line), column: Some(column), ..Place::new(file, "") }
-}
-
-// Opens a file of the user as a document.
-
-/// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
-pub fn open(path: &Path, shown: &str) -> Result<Document, Box<Unread>> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let format = Format::of_extension(&extension).ok_or_else(|| {
-        if is_database(path) {
-            let message =
-                format!("{shown} is a database, such as toolcrib's state, and holds no definitions");
-            let help = "name the catalog; its state is `url` in `[state]`, or --state";
-            return Finding::new(Code::OwnOutput, message).help(help).at(Place::new(shown, ""));
-        }
-        let message = format!("cannot tell the format of {shown} by its name");
-        Finding::new(Code::FileUnreadable, message)
-            .help("use a name that ends in .json, .jsonl, .sse, .yaml, .yml or .toml")
-            .at(Place::new(shown, ""))
-    })?;
-    let bytes = read(path, MAX_BYTES).map_err(|error| {
-        Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
-    })?;
-    let unread = match Document::read(shown, bytes, format) {
-        Err(unread) if format == Format::Json => unread,
-        document => return document,
-    };
-    let mended = unread.document.as_ref().and_then(|document| json::mended(&document.text));
-    let Some((text, value, notes)) = mended else { return Err(unread) };
-    let finding = |(offset, code, message)| {
-        let mut finding = Finding::new(code, message).at(located(shown, &text, offset));
-        finding.severity = finding.severity.min(Severity::Warning);
-        finding
-    };
-    let repairs = notes.into_iter().map(finding).collect();
-    Ok(Document { file: shown.to_owned(), format, text: text.into(), value, repairs })
-}
-
-fn is_database(path: &Path) -> bool {
-    const HEADER: &[u8] = b"SQLite format 3\0";
-    read(path, HEADER.len() as u64).is_ok_and(|bytes| bytes.starts_with(HEADER))
-}
-
-/// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.
-fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
-    let file = std::fs::File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(std::io::Error::other("it is a folder"));
-    }
-    let mut bytes = Vec::with_capacity(metadata.len().min(max_bytes + 1) as usize);
-    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-// The fault that ends the reading of a source, in any format.
-
-/// Reason why a text cannot be read, with its byte offset.
-#[derive(Debug)]
-pub(super) struct DocumentError {
-    pub(super) offset: usize,
-    finding: Finding,
-}
-
-impl DocumentError {
-    /// The text is not valid in its format.
-    pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, finding: Finding::new(Code::FileInvalid, message) }
-    }
-
-    /// The same fault in a longer text, of which the text before is left out.
-    pub(super) fn behind(self, before: usize) -> Self {
-        Self { offset: self.offset + before, ..self }
-    }
-
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
-        Self { finding: self.finding.help(help), ..self }
-    }
-
-    /// There are `levels` or more of nesting.
-    pub(super) fn too_deep(offset: usize, levels: usize) -> Self {
-        Self::new(offset, format!("{TOO_DEEP}: {levels} levels or more"))
-    }
-
-    /// There are more values than a catalog needs.
-    pub(super) fn too_many(offset: usize) -> Self {
-        Self::too_large(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"))
-    }
-
-    /// The text holds more bytes than one source may have.
-    pub(super) fn too_large(offset: usize, message: String) -> Self {
-        Self { offset, finding: Finding::new(Code::FileTooLarge, message) }
-    }
 }
 
 #[cfg(test)]

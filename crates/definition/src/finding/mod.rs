@@ -7,11 +7,23 @@
 //! 3. [`locate`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
 
+mod any_value;
 mod code;
+mod coerced_value;
 mod document;
+mod document_error;
+mod foreign_json;
 mod json;
+mod json_wrappings;
+mod line_columns;
+mod locate;
+mod mended_json;
+mod open_file;
 mod pointer;
+mod pointer_tree;
+mod references;
 mod report;
+mod terminal_text;
 mod toml;
 mod typed;
 mod violation;
@@ -19,18 +31,20 @@ mod yaml;
 
 use serde::Serialize;
 
+pub use crate::near_names::{SlipPolicy, is_plausible, nearest, normalized};
 pub use code::{Code, Severity};
-pub use document::{Document, Format, MAX_BYTES, Unread, open};
-pub use json::{MAX_OTHERS_VALUES, from_json, from_json_bytes, from_others, has_too_many_values};
-pub use json::{well_formed, without_comments};
-pub use pointer::{
-    SchemaNames, locate, percent_decoded, pointer_join, pointer_push, pointer_split, pointer_to,
-    pointer_unescape, resolve_local,
-};
+pub use coerced_value::{plain_flag, plain_number};
+pub use document::{Document, Format, MAX_BYTES, Unread};
+pub use foreign_json::{MAX_OTHERS_VALUES, from_json, from_json_bytes, from_others, has_too_many_values};
+pub use json_wrappings::without_comments;
+pub use locate::locate;
+pub use mended_json::well_formed;
+pub use open_file::open;
+pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_to, pointer_unescape};
+pub use references::{SchemaNames, percent_decoded, resolve_local};
 pub use report::{github_report, json_report, sarif_report, text_report};
-pub use typed::{Reader, plain_flag, plain_number, schema_of};
+pub use typed::{Reader, schema_of};
 pub use violation::{SEVERAL_FORMS, Violation, beginning, violations};
-pub use violation::{SlipPolicy, is_plausible, nearest, normalized};
 
 /// Place of a finding in the user's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -107,9 +121,7 @@ impl Finding {
 
     /// The next step on an unknown name: the first of the names near it, or else this.
     pub fn did_you_mean<S: AsRef<str>>(self, near: &[S], otherwise: impl Into<String>) -> Self {
-        self.help(
-            near.first()
-                .map_or_else(|| otherwise.into(), |near| format!("did you mean `{}`?", near.as_ref())),
-        )
+        let did_you_mean = near.first().map(|near| format!("did you mean `{}`?", near.as_ref()));
+        self.help(did_you_mean.unwrap_or_else(|| otherwise.into()))
     }
 }

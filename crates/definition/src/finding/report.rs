@@ -1,17 +1,16 @@
 //! Prints findings with their source lines for people, and as JSON for machines.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
 
 use annotate_snippets::renderer::{DEFAULT_LINE_NUM_STYLE, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::pointer::Cursor;
+use super::line_columns::Cursor;
+use super::terminal_text::{Excerpt, excerpt, visible};
 use super::{Code, Document, Finding, Place, Severity};
 use crate::grammar::counted;
-use crate::is_hidden;
 
 /// Most characters that are printed of one text.
 const MESSAGE: usize = 600;
@@ -84,11 +83,7 @@ pub fn json_report(findings: &[Finding]) -> Value {
 /// as seen from the root of the repository.
 pub fn github_report(findings: &[Finding], folder: &str) -> String {
     let line = |finding: &Finding| {
-        let kind = match finding.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "notice",
-        };
+        let kind = ["error", "warning", "notice"][finding.severity as usize];
         let mut properties = Vec::new();
         if let Some(place) = &finding.place {
             properties.push(format!("file={}", property(&path_from(folder, &place.file))));
@@ -126,20 +121,16 @@ fn path_from(folder: &str, file: &str) -> String {
 pub fn sarif_report(findings: &[Finding], folder: &str) -> Value {
     let findings = sorted(findings);
     let codes: BTreeSet<Code> = findings.iter().map(|finding| finding.code).collect();
-    let level = |severity| match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
-    };
+    let level = |severity: Severity| ["error", "warning", "note"][severity as usize];
     let rule = |code: &Code| {
         let mut rule = json!({
             "id": code.as_str(),
             "shortDescription": { "text": code.about() },
             "defaultConfiguration": { "level": level(code.severity()) },
         });
-        rule.as_object_mut()
-            .zip(code.help())
-            .map(|(rule, help)| rule.insert("help".into(), json!({ "text": help })));
+        if let Some(help) = code.help() {
+            rule["help"] = json!({ "text": help });
+        }
         rule
     };
     let result = |finding: &Finding| {
@@ -200,11 +191,7 @@ fn sorted(findings: &[Finding]) -> Vec<&Finding> {
 
 /// Title, place, excerpt, notes. The renderer would count the column in the excerpt, so the place is written here.
 fn render(finding: &Finding, excerpt: Option<&Excerpt>, renderer: &Renderer, color: bool) -> String {
-    let level = match finding.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO,
-    };
+    let level = [Level::ERROR, Level::WARNING, Level::INFO][finding.severity as usize].clone();
     let title = level.clone().primary_title(visible(&finding.message, MESSAGE)).id(finding.code.as_str());
     let mut out = renderer.render(&[Group::with_title(title)]);
     let mut rest = Group::with_level(level);
@@ -274,82 +261,6 @@ fn tally(findings: &[Finding]) -> [usize; 3] {
 fn counts(findings: &[Finding]) -> String {
     let parts = tally(findings).into_iter().zip(["error", "warning", "info"]).filter(|(count, _)| *count > 0);
     parts.map(|(count, word)| counted(count, word)).collect::<Vec<_>>().join(", ")
-}
-
-// Untrusted text made safe for a terminal: visible characters only, and a short piece of it.
-
-/// Characters of a line that are printed before and after the marked place.
-const BEFORE: usize = 60;
-const AFTER: usize = 100;
-
-/// A piece of one line of a source, with the range of bytes that is marked.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excerpt {
-    pub(super) text: String,
-    pub(super) mark: Range<usize>,
-}
-
-/// The line around a byte offset, cut to what fits a terminal; the cost does not depend on the length of the line.
-pub(super) fn excerpt(source: &str, offset: usize) -> Excerpt {
-    let (before, after) = source.split_at_checked(offset).unwrap_or((source, ""));
-    let mut left: Vec<char> = before.chars().rev().take_while(|c| *c != '\n').take(BEFORE + 1).collect();
-    left.reverse();
-    let mut right: Vec<char> =
-        after.chars().take_while(|c| !matches!(c, '\n' | '\r')).take(AFTER + 1).collect();
-    let marked = token(&right).min(AFTER);
-    if left.len() > BEFORE
-        && let Some(first) = left.first_mut()
-    {
-        *first = '…';
-    }
-    if right.len() > AFTER {
-        right.truncate(AFTER);
-        right.push('…');
-    }
-    let mut text: String = left.into_iter().map(visible_char).collect();
-    let start = text.len();
-    text.extend(right.iter().take(marked).copied().map(visible_char));
-    let end = text.len();
-    text.extend(right.iter().skip(marked).copied().map(visible_char));
-    Excerpt { text, mark: start..end }
-}
-
-/// The characters of the key, string or word that starts here; at least one.
-fn token(rest: &[char]) -> usize {
-    let end = match rest.first() {
-        Some(quote @ ('"' | '\'')) => {
-            let mut escaped = false;
-            let closing = rest.iter().skip(1).position(|c| {
-                let closes = c == quote && !escaped;
-                escaped = *c == '\\' && !escaped;
-                closes
-            });
-            closing.map_or(rest.len(), |closing| closing + 2)
-        }
-        _ => {
-            let ends = |c: &char| c.is_whitespace() || matches!(c, ',' | ':' | '=' | '[' | ']' | '{' | '}');
-            rest.iter().position(ends).unwrap_or(rest.len())
-        }
-    };
-    end.clamp(1, rest.len().max(1))
-}
-
-/// The text on one line, without control or invisible characters, cut at `limit` characters.
-pub(super) fn visible(text: &str, limit: usize) -> String {
-    let mut shown: String = text.chars().take(limit).map(visible_char).collect();
-    if text.chars().nth(limit).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-fn visible_char(c: char) -> char {
-    match c {
-        '\n' | '\r' | '\t' => ' ',
-        '\u{2028}' | '\u{2029}' => '\u{FFFD}',
-        _ if is_hidden(c) => '\u{FFFD}',
-        _ => c,
-    }
 }
 
 #[cfg(test)]

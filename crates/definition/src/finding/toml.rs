@@ -4,9 +4,9 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::document::DocumentError;
-use super::json::{Meter, TOO_DEEP, number};
-use super::pointer::{PointerTree, ROOT, Span};
+use super::any_value::{Meter, TOO_DEEP, number};
+use super::document_error::DocumentError;
+use super::pointer_tree::{PointerTree, ROOT, Span};
 
 /// Levels of nesting at which a text is refused, as the parser does.
 const MAX_LEVELS: usize = 80;
@@ -96,7 +96,7 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
 /// The index that a segment means in an array: digits without a sign or a leading zero.
 fn element_index(segment: &str) -> Option<usize> {
     let canonical = segment == "0" || !segment.starts_with(['0', '+']);
-    segment.parse().ok().filter(|_| canonical)
+    if canonical { segment.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use serde::de::DeserializeOwned;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
+use super::coerced_value::{plain_flag, plain_number};
 use super::violation::{Violation, violations};
 use super::{Code, Finding, Place, pointer_split};
 
@@ -104,10 +105,12 @@ fn drop_nulls(value: &mut Value) {
 fn finding(violation: &Violation, place: &Place) -> Finding {
     // Without these fields a tool cannot be called.
     let is_needed = |field: &&str| violation.pointer.starts_with(*field);
-    let code = match violation.unknown {
-        true => Code::FieldUnknown,
-        false if ["/parameters", "/backend"].iter().any(is_needed) => Code::DefinitionInvalid,
-        false => Code::FieldInvalid,
+    let code = if violation.unknown {
+        Code::FieldUnknown
+    } else if ["/parameters", "/backend"].iter().any(is_needed) {
+        Code::DefinitionInvalid
+    } else {
+        Code::FieldInvalid
     };
     let finding = Finding::new(code, violation.message.clone()).at(place.below(&violation.pointer));
     match &violation.nearest {
@@ -120,8 +123,8 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
 /// Puts the one value that a value of the wrong kind can mean into its place: `true` for `"true"`, `["a"]` for `"a"`,
 /// `read` for `READ`. Nothing where no such value fits, or more than one does.
 fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &Violation) -> Option<Value> {
-    let written = value.pointer(&violation.pointer).filter(|_| !violation.unknown)?.clone();
-    if written.is_object() || written.is_array() {
+    let written = value.pointer(&violation.pointer)?.clone();
+    if violation.unknown || written.is_object() || written.is_array() {
         return None;
     }
     let lower = written.as_str().map(|text| Value::from(text.trim().to_lowercase()));
@@ -136,7 +139,8 @@ fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &V
                 .iter()
                 .any(|left| left.pointer.starts_with(&violation.pointer))
         });
-    let only = fitting.next().filter(|_| fitting.next().is_none());
+    let first = fitting.next();
+    let only = if fitting.next().is_none() { first } else { None };
     drop(fitting);
     if let Some(place) = value.pointer_mut(&violation.pointer) {
         *place = only.clone().unwrap_or(written);
@@ -171,25 +175,4 @@ fn leave_out(value: &mut Value, violation: &Violation) -> bool {
         pointer = parent;
     }
     false
-}
-
-// Values of the wrong kind that can only mean one thing: `"true"`, `"10"`.
-
-/// The boolean that a value is, or that its text says.
-pub fn plain_flag(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(flag) => Some(*flag),
-        Value::String(text) if text.trim().eq_ignore_ascii_case("true") => Some(true),
-        Value::String(text) if text.trim().eq_ignore_ascii_case("false") => Some(false),
-        _ => None,
-    }
-}
-
-/// The number that a value is, or that its text says.
-pub fn plain_number(value: &Value) -> Option<Number> {
-    match value {
-        Value::Number(number) => Some(number.clone()),
-        Value::String(text) => serde_json::from_str(text.trim()).ok(),
-        _ => None,
-    }
 }

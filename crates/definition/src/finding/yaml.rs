@@ -6,9 +6,10 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::document::DocumentError;
-use super::json::{MAX_VALUES, Meter, Node, TWICE};
-use super::pointer::{Cursor, NodeId, PointerTree, ROOT, Span};
+use super::any_value::{MAX_VALUES, Meter, Node, TWICE};
+use super::document_error::DocumentError;
+use super::line_columns::Cursor;
+use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 
 /// Levels of nesting at which a text is refused: the stack has room for no more.
 const MAX_LEVELS: usize = 128;
@@ -230,11 +231,10 @@ impl Scan<'_> {
                 return Some(None);
             }
             self.documents += 1;
-            let node = match self.several {
-                true => self.tree.element(ROOT, self.documents - 1),
-                false if self.documents > 1 => return None,
-                false => Some(ROOT),
-            };
+            if !self.several && self.documents > 1 {
+                return None;
+            }
+            let node = if self.several { self.tree.element(ROOT, self.documents - 1) } else { Some(ROOT) };
             return Some(Some(Spot { node, key: None }));
         };
         let parent = open.spot.node;

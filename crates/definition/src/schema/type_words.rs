@@ -55,7 +55,7 @@ pub fn schema_of_type(text: &str) -> Option<Value> {
             item => (standard_type(base)?, item.unwrap_or_default()),
         };
         types.insert(kind);
-        let item = schema_of_type(item).filter(|_| kind == "array");
+        let item = if kind == "array" { schema_of_type(item) } else { None };
         schema.extend(item.map(|item| ("items".to_string(), item)));
     }
     let kind = if types.len() == 1 { types.pop()?.into() } else { types.into_iter().collect() };

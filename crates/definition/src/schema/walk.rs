@@ -114,17 +114,9 @@ pub fn misspelled(key: &str) -> Option<&'static str> {
 
 /// Whether a keyword only describes, and does not constrain values.
 pub fn is_annotation(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "description"
-            | "title"
-            | "default"
-            | "examples"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "$comment"
-    )
+    const ANNOTATIONS: [&str; 8] =
+        ["description", "title", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
+    ANNOTATIONS.contains(&keyword)
 }
 
 /// Whether the schemas of a keyword apply to the same value as the schema around them.
@@ -236,15 +228,9 @@ fn is_numbered(map: &Map<String, Value>) -> bool {
 }
 
 fn is_names(value: &Value) -> bool {
-    let Some(names) = value.as_array() else { return false };
-    if !names.iter().all(Value::is_string) {
-        return false;
-    }
-    if names.len() > 32 {
-        let mut seen = HashSet::new();
-        return names.iter().all(|name| seen.insert(name.as_str()));
-    }
-    names.iter().enumerate().all(|(index, name)| !names[..index].contains(name))
+    let mut seen = HashSet::new();
+    let mut names = value.as_array().into_iter().flatten();
+    value.is_array() && names.all(|name| name.as_str().is_some_and(|name| seen.insert(name)))
 }
 
 fn is_type(value: &Value) -> bool {

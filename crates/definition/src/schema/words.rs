@@ -1,11 +1,12 @@
 //! Describes a schema in words: its type, such as `array of string` or `string[]`, and its limits, such as
 //! `1 to 10 items`. Pages, help, the site and payloads use different [`Style`]s.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Number, Value};
 
+use super::value_types::{Kind, Type};
+use super::view::SchemaView;
 use super::walk::type_of;
-use super::{Kind, SchemaView, Type};
 use crate::clean_line;
 use crate::grammar::counted;
 
@@ -123,13 +124,8 @@ impl<'a> Words<'a> {
         };
         let is_nullable = view.is_nullable && !words.iter().any(|word| word == "any");
         let words = words.into_iter().chain(is_nullable.then(|| "null".to_string()));
-        let mut distinct: Vec<String> = Vec::new();
-        for word in words {
-            if !distinct.contains(&word) {
-                distinct.push(word);
-            }
-        }
-        distinct.join(self.or())
+        let distinct: IndexSet<String> = words.collect();
+        distinct.into_iter().collect::<Vec<_>>().join(self.or())
     }
 
     fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
@@ -232,7 +228,7 @@ impl<'a> Words<'a> {
     /// The limits of the values of a place and of their elements, each a short phrase.
     pub fn limits(&mut self, view: &SchemaView<'a>) -> Vec<String> {
         let mut limits = self.own_limits(view);
-        if let Some(items) = view.items().filter(|_| view.named.is_none()) {
+        if let (Some(items), None) = (view.items(), view.named) {
             let each = self.own_limits(&self.view(items));
             limits.extend(each.into_iter().map(|limit| format!("each {limit}")));
         }

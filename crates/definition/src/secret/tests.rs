@@ -1,9 +1,12 @@
 //! Secrets, and values that look like them.
 
-use proptest::prelude::*;
-use serde_json::json;
+use std::borrow::Cow;
 
-use super::schema::{ALL, STRING};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::credentials::has_room_for_credential;
+use super::redacted::{ALL, STRING};
 use super::*;
 use crate::matches_glob;
 

@@ -16,13 +16,9 @@ use crate::prompt::PromptSection;
 use crate::templates::{TemplateError, check_text, render_text};
 use toolcrib_catalog::Catalog;
 use toolcrib_catalog::config::Mode;
-use toolcrib_definition::embedded_files;
 
 /// The folder of the docs in a workspace.
 pub const DOCS: &str = "tools";
-
-/// Our own workspace template.
-const EMBEDDED: [(&str, &str); 1] = embedded_files! { "workspace-template": "AGENTS.md" };
 
 /// The files around the docs of a workspace.
 #[derive(Clone, Debug, Default)]
@@ -91,13 +87,17 @@ impl WorkspaceTemplate {
     /// The files with their values filled in.
     pub(super) fn render(&self, docs: &Docs<'_>) -> Result<Vec<TemplateFile>, RenderError> {
         let context = self.placeholders(docs)?;
-        let files = template_files(self.folder.as_deref())?;
+        let files = match &self.folder {
+            Some(folder) => files_of(folder)?,
+            None => docs.templates.workspace().iter().map(built_in).collect(),
+        };
         files.into_iter().map(|file| render_file(file, &context)).collect()
     }
 
     /// The first mistake in the files, which are not filled in.
     pub fn check_files(&self) -> Result<(), RenderError> {
-        for (name, content) in template_files(self.folder.as_deref())? {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        for (name, content) in files_of(folder)? {
             if let Some(text) = template_text(&content) {
                 check_text(&name, text)?;
             }
@@ -109,11 +109,12 @@ impl WorkspaceTemplate {
 /// A file of a workspace template: its relative name and its content.
 pub(super) type TemplateFile = (String, Cow<'static, [u8]>);
 
-fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderError> {
-    let Some(folder) = template else {
-        let file = |(name, text): (&str, &'static str)| (name.to_string(), Cow::Borrowed(text.as_bytes()));
-        return Ok(EMBEDDED.map(file).into());
-    };
+fn built_in((name, text): &(&'static str, &'static str)) -> TemplateFile {
+    (name.to_string(), Cow::Borrowed(text.as_bytes()))
+}
+
+/// The files of a folder.
+fn files_of(folder: &Path) -> Result<Vec<TemplateFile>, RenderError> {
     let mut files = Vec::new();
     for entry in WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| failed(&folder.to_string_lossy(), error.into()))?;

@@ -1,5 +1,8 @@
-//! One connection to a server: opened when it is wanted, listed where its tools are, opened again after it has ended.
+//! The connection to one server, kept by a task: a [`Session`] is opened when it is wanted, listed where the tools of the server
+//! are, and opened again after it has ended.
 
+use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,9 +10,12 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::connections::{Remembered, ServerState};
-use super::endpoint::{Endpoint, Problem};
-use super::requests::{CurrentClient, until_client};
+use super::client::{CurrentClient, until_client};
+use super::endpoint::Endpoint;
+use super::last_use::LastUse;
+use super::remembered_lists;
+use super::server_problem::Problem;
+use super::server_state::{ServerState, Status};
 use super::session::{InProgress, Session};
 use crate::credentials::{Credentials, SignInVersion};
 use toolcrib_catalog::config::Start;
@@ -27,10 +33,14 @@ const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
+/// The function that is called when a list changes, once there is one.
+pub(super) type Listener = Arc<Mutex<Option<Arc<dyn Fn() + Send + Sync>>>>;
+
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
     state: watch::Sender<State>,
+    created: Instant,
     /// Wakes the task of the connection: a session is wanted, or the list.
     wanted: Notify,
     /// Ends the pause before the next start.
@@ -38,34 +48,38 @@ pub(super) struct Connection {
     /// Number of calls that wait for a session.
     waiting: AtomicUsize,
     pub(super) last_use: LastUse,
-    surroundings: Surroundings,
+    credentials: Arc<Credentials>,
+    /// The folder of remembered lists.
+    remembered: Option<PathBuf>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    client: CurrentClient,
+    /// Called when the list of the server changes, or when it goes away or comes back.
+    listener: Listener,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
 }
 
 impl Connection {
     /// A connection that is not open, with the list that is remembered.
-    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>, surroundings: Surroundings) -> Self {
-        let state = State {
-            session: None,
-            listing,
-            status: Status::NotStarted,
-            since: Instant::now(),
-            ends: 0,
-            asked: None,
-            last_problem: None,
-            failed_starts: 0,
-            listed_since: None,
-            first_listed: None,
-            sign_in: None,
-        };
+    pub(super) fn new(
+        endpoint: Endpoint,
+        credentials: Arc<Credentials>,
+        remembered: Option<PathBuf>,
+        client: CurrentClient,
+        listener: Listener,
+    ) -> Self {
+        let listing = remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint));
         Self {
-            state: watch::Sender::new(state),
+            state: watch::Sender::new(State { listing, ..State::default() }),
+            created: Instant::now(),
             wanted: Notify::new(),
             at_once: Notify::new(),
             waiting: AtomicUsize::new(0),
             last_use: LastUse::now(&endpoint),
-            surroundings,
+            credentials,
+            remembered,
+            client,
+            listener,
             dropped: watch::Sender::new(None),
             endpoint,
         }
@@ -90,16 +104,11 @@ impl Connection {
         state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
     }
 
-    /// The time for which the list has been wanted.
-    pub(super) fn listed_for(&self) -> Duration {
-        self.state.borrow().listed_since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
     /// The time at which its tools were first listed, and the time from which on they are wanted.
     pub(super) fn listed_at(&self) -> (Option<Instant>, Option<Instant>) {
         let state = self.state.borrow();
         let is_listed = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
-        let first = state.first_listed.or(state.listed_since).filter(|_| is_listed);
+        let first = if is_listed { state.first_listed.or(state.listed_since) } else { None };
         (first, state.listed_since)
     }
 
@@ -114,17 +123,13 @@ impl Connection {
         ServerState {
             name: self.endpoint.name.clone(),
             status: state.status.clone(),
-            since: state.since.elapsed(),
+            since: state.since.unwrap_or(self.created).elapsed(),
             tools: state.listing.as_ref().and_then(|listing| listing.tools.as_ref().map(|_| listing.count)),
             asked: state.asked.map(|asked| asked.elapsed()),
             ends: state.ends,
             last_problem: state.last_problem.clone(),
             endpoint: self.endpoint.clone(),
         }
-    }
-
-    pub(super) fn status(&self) -> Status {
-        self.state.borrow().status.clone()
     }
 
     /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
@@ -174,7 +179,7 @@ impl Connection {
     /// The sign-in of the operator to the server, as it is now.
     fn sign_in(&self) -> Option<SignInVersion> {
         let Endpoint { name, server, .. } = &self.endpoint;
-        self.surroundings.credentials.sign_in_version((name, server))
+        self.credentials.sign_in_version((name, server))
     }
 
     /// Whether the server is away for want of a sign-in, and the operator has signed in since.
@@ -225,15 +230,20 @@ impl Connection {
     }
 
     async fn open_again_and_again(&self) {
-        let mut backoff = Backoff::default();
+        // No pause after the first end, then longer ones, until a connection was stable.
+        let mut backoff = Duration::ZERO;
         let mut pause = Duration::ZERO;
         loop {
             self.until_wanted(pause).await;
             let start = Instant::now();
             self.set_status(Status::Starting);
-            let problem = guarded(self.visit()).await.unwrap_or_else(|_| MISTAKE.into());
+            let Err(problem) = guarded(self.visit()).await.unwrap_or_else(|_| Err(MISTAKE.into()));
             let was_open = self.state.borrow().session.is_some();
-            pause = backoff.pause(was_open, start.elapsed());
+            if was_open && start.elapsed() > A_WHILE {
+                backoff = Duration::ZERO;
+            }
+            pause = if was_open { backoff } else { backoff.max(SOON) };
+            backoff = (pause * 2).clamp(SOON, AT_LAST);
             let session = self.fail(problem.clone(), pause);
             self.publish(|last| Listing { problem: Some(problem.to_string()), ..last });
             if let Some(session) = session {
@@ -249,15 +259,8 @@ impl Connection {
         loop {
             let is_awaited = self.waiting.load(Relaxed) > 0;
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
-            let due = async {
-                if is_awaited || self.starts_by_itself() {
-                    sleep_until(start).await
-                } else {
-                    std::future::pending().await
-                }
-            };
             tokio::select! {
-                () = due => return,
+                () = sleep_until(start), if is_awaited || self.starts_by_itself() => return,
                 () = self.at_once.notified() => return,
                 () = self.until_new_sign_in() => return,
                 () = self.wanted.notified() => {}
@@ -266,24 +269,20 @@ impl Connection {
     }
 
     /// One session, from beginning to end; returns the reason for the end.
-    async fn visit(&self) -> Problem {
-        let Surroundings { credentials, client, .. } = &self.surroundings;
+    async fn visit(&self) -> Result<Infallible, Problem> {
+        let client = &self.client;
         loop {
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
-            let opening = Session::open(&self.endpoint, credentials, client, is_older);
+            let opening = Session::open(&self.endpoint, &self.credentials, client, is_older);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
             };
-            let session = match opened {
-                Ok(Ok(session)) => Arc::new(session),
-                Ok(Err(problem)) => return problem,
-                Err(_) => return self.endpoint.too_slow().into(),
-            };
+            let session = Arc::new(opened.map_err(|_| self.endpoint.too_slow())??);
             self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
             tokio::select! {
-                problem = self.stay(&session) => return problem,
+                ended = self.stay(&session) => return ended,
                 () = until_client(client, |client| !session.suits(client)) => {}
                 () = session.until_replaced() => {}
             }
@@ -293,19 +292,11 @@ impl Connection {
     }
 
     /// Keeps a session; returns the reason for its end.
-    async fn stay(&self, session: &Session) -> Problem {
+    async fn stay(&self, session: &Session) -> Result<Infallible, Problem> {
         loop {
-            let mut interval = None;
-            if self.is_listed() {
-                interval = match self.list(session).await {
-                    Ok(interval) => Some(interval),
-                    Err(problem) => return problem,
-                }
-            }
+            let interval = if self.is_listed() { Some(self.list(session).await?) } else { None };
             self.set_status(Status::Ready);
-            if let Err(problem) = self.until_changed(session, interval).await {
-                return problem;
-            }
+            self.until_changed(session, interval).await?;
         }
     }
 
@@ -313,7 +304,7 @@ impl Connection {
     async fn list(&self, session: &Session) -> Result<Duration, Problem> {
         // Listens before listing, so that no change is missed in between.
         session.subscribe(self.endpoint.timeout.min(SOON)).await;
-        let listed = loop {
+        let (listing, fresh_for) = loop {
             let answers = session.answers.load(Relaxed);
             let listing = timeout(self.endpoint.timeout, session.list()).await;
             // Nobody waits for this.
@@ -337,19 +328,13 @@ impl Connection {
                 }
             }
         };
-        self.remember(&listed.listing);
-        self.publish(|_| listed.listing);
-        Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+        self.remember(&listing);
+        self.publish(|_| listing);
+        Ok(fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
     async fn until_changed(&self, session: &Session, interval: Option<Duration>) -> Result<(), Problem> {
-        let due = async {
-            match interval {
-                Some(interval) => sleep(interval).await,
-                None => std::future::pending().await,
-            }
-        };
         let closed = async {
             while !session.is_closed() {
                 tokio::select! {
@@ -360,7 +345,7 @@ impl Connection {
         };
         tokio::select! {
             () = session.changed() => {}
-            () = due => {}
+            () = sleep(interval.unwrap_or_default()), if interval.is_some() => {}
             () = closed => {}
         }
         if session.is_closed() {
@@ -377,14 +362,17 @@ impl Connection {
         let is_known = self
             .listing()
             .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
-        let Some(remembered) = self.surroundings.remembered.clone().filter(|_| !is_known) else { return };
-        let endpoint = self.endpoint.clone();
-        let listing = listing.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = remembered.write(&endpoint, &listing) {
-                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
-            }
-        });
+        if let Some(folder) = self.remembered.clone()
+            && !is_known
+        {
+            let endpoint = self.endpoint.clone();
+            let listing = listing.clone();
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = remembered_lists::write(&folder, &endpoint, &listing) {
+                    tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+                }
+            });
+        }
     }
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
@@ -395,7 +383,7 @@ impl Connection {
             (session, state.sign_in) = (state.session.take(), sign_in);
             state.last_problem = Some(problem.to_string());
             state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
-            (state.since, state.ends) = (Instant::now(), state.ends + 1);
+            (state.since, state.ends) = (Some(Instant::now()), state.ends + 1);
             state.failed_starts += u64::from(session.is_none());
         });
         session
@@ -405,7 +393,7 @@ impl Connection {
         self.state.send_if_modified(|state| {
             let is_new = state.status != status;
             if is_new {
-                (state.status, state.since) = (status, Instant::now());
+                (state.status, state.since) = (status, Some(Instant::now()));
             }
             is_new
         });
@@ -424,8 +412,9 @@ impl Connection {
             state.listing = listing;
             is_new
         });
-        if is_new {
-            (self.surroundings.changed)();
+        let listener = locked(&self.listener).clone();
+        if is_new && let Some(listener) = listener {
+            listener();
         }
     }
 }
@@ -436,31 +425,14 @@ const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_secs(10);
 
-/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
-#[derive(Default)]
-struct Backoff {
-    next: Duration,
-}
-
-impl Backoff {
-    /// The pause after a connection that lasted so long.
-    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
-        if was_open && lasted > A_WHILE {
-            self.next = Duration::ZERO;
-        }
-        let pause = if was_open { self.next } else { self.next.max(SOON) };
-        self.next = (pause * 2).clamp(SOON, AT_LAST);
-        pause
-    }
-}
-
 /// The state of a connection.
+#[derive(Default)]
 struct State {
     session: Option<Arc<Session>>,
     /// The last result of listing; `None` until the server was asked.
     listing: Option<Listing>,
     status: Status,
-    since: Instant,
+    since: Option<Instant>,
     /// Number of times that the connection ended, and of starts without a connection.
     ends: u64,
     failed_starts: u64,
@@ -473,112 +445,4 @@ struct State {
     first_listed: Option<Instant>,
     /// The sign-in of the operator when the connection ended last.
     sign_in: Option<SignInVersion>,
-}
-
-/// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nobody has wanted it yet.
-    NotStarted,
-    /// It is being started.
-    Starting,
-    /// It answers.
-    Ready,
-    /// It is away, for this reason.
-    Failed(Problem),
-}
-
-/// Time without a call after which a caller counts as gone.
-const UNUSED: Duration = Duration::from_secs(600);
-
-/// The last use of a connection.
-pub(super) struct LastUse {
-    /// `None` after the connection has ended for want of use.
-    at: Mutex<Option<Instant>>,
-    /// The time without use after which it ends; `None` where it stays, since servers may keep state for the session of a
-    /// client.
-    patience: Option<Duration>,
-}
-
-impl LastUse {
-    fn now(endpoint: &Endpoint) -> Self {
-        let patience = endpoint.is_of_caller_alone().then_some(UNUSED);
-        Self { at: Mutex::new(Some(Instant::now())), patience }
-    }
-
-    /// Notes a use, unless the connection has ended for want of it.
-    pub(super) fn is_kept(&self) -> bool {
-        let mut at = locked(&self.at);
-        *at = at.map(|_| Instant::now());
-        at.is_some()
-    }
-
-    /// Whether the connection has ended for want of use.
-    pub(super) fn has_ended(&self) -> bool {
-        locked(&self.at).is_none()
-    }
-
-    /// Waits until there was no use for long, and ends it.
-    async fn until_unused(&self, is_busy: impl Fn() -> bool) {
-        let Some(patience) = self.patience else { return std::future::pending().await };
-        let mut due = Instant::now() + patience;
-        loop {
-            sleep_until(due).await;
-            let mut at = locked(&self.at);
-            let now = Instant::now();
-            due = match *at {
-                Some(last) if last + patience > now => last + patience,
-                _ if is_busy() => now + patience,
-                _ => {
-                    *at = None;
-                    return;
-                }
-            };
-        }
-    }
-}
-
-/// The surroundings of a connection.
-pub(super) struct Surroundings {
-    pub(super) credentials: Arc<Credentials>,
-    /// Called when the list of the server changes, or when it goes away or comes back.
-    pub(super) changed: Box<dyn Fn() + Send + Sync>,
-    pub(super) remembered: Option<Remembered>,
-    /// The client of the connection, once it is known, where it has one for itself.
-    pub(super) client: CurrentClient,
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-    use futures_util::FutureExt;
-
-    use super::super::endpoint::EndpointUser;
-    use super::*;
-    use crate::credentials::{CallerToken, SecretToken};
-    use toolcrib_catalog::config::Server;
-
-    fn last_use(token: Option<&str>) -> LastUse {
-        let caller = |token| CallerToken { name: "amy".into(), token: Some(SecretToken::new(token)) };
-        let user = EndpointUser { token: token.map(caller), ..EndpointUser::default() };
-        let endpoint = Endpoint::new("hosted", &Server::default(), Path::new("."));
-        let last_use = LastUse::now(&endpoint.for_call(user, &Default::default()).unwrap());
-        LastUse { patience: last_use.patience.map(|_| Duration::ZERO), ..last_use }
-    }
-
-    #[test]
-    fn the_connection_of_a_caller_ends_when_its_calls_have_ended_and_the_caller_is_gone() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let of_caller = last_use(Some("token-of-amy"));
-            let asked = AtomicUsize::new(0);
-            assert!(of_caller.is_kept());
-            of_caller.until_unused(|| asked.fetch_add(1, Relaxed) < 3).await;
-            assert_eq!(asked.into_inner(), 4);
-            assert!(of_caller.has_ended() && !of_caller.is_kept());
-            assert_eq!(last_use(None).until_unused(|| false).now_or_never(), None, "all callers share it");
-        });
-    }
 }

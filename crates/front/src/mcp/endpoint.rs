@@ -1,36 +1,18 @@
-//! The address of a server: a command or a URL, with secrets from the environment filled in.
+//! The address of a server: a command or a URL, for all callers or for one. Equal endpoints share a connection.
 
 use std::collections::HashMap;
-use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::Environment;
-use super::http::{Signing, explain, http_error, status_of};
-use super::requests::ClientSession;
+use super::client::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
-use crate::credentials::{CallerToken, SignInProblem};
-use toolcrib_catalog::config::Server;
+use super::server_problem::Problem;
+use crate::credentials::CallerToken;
+use toolcrib_catalog::config::{Environment, Server};
 use toolcrib_definition::clean_line;
-
-/// Variables that every command gets from our environment; others come from its `env`. With the variables
-/// of a proxy and of certificates, a server reaches the network as if the client had started it.
-const INHERITED: [&str; 35] = [
-    "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "APPDATA", "HOMEDRIVE",
-    "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP",
-    "USERNAME", "USERPROFILE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
-    "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
-];
-
-/// The variables of our environment that every command gets.
-pub fn inherited(environment: &Environment) -> impl Iterator<Item = (String, String)> {
-    INHERITED.iter().filter_map(|name| Some((name.to_string(), environment.get(name)?)))
-}
 
 /// A server from the configuration, with the folder of that. Equal endpoints share a connection.
 #[derive(Clone, Debug)]
@@ -94,11 +76,6 @@ impl Endpoint {
         self.user != EndpointUser::default()
     }
 
-    /// Whether one caller has this connection for itself, and no session of a client.
-    pub(super) fn is_of_caller_alone(&self) -> bool {
-        self.is_private() && self.user.session.is_none() && self.user.client.is_none()
-    }
-
     /// The way to the server: `stdio` or `http`.
     pub(super) fn transport(&self) -> &'static str {
         if self.server.url.is_some() { "http" } else { "stdio" }
@@ -131,88 +108,5 @@ impl Endpoint {
     /// The folder that the command runs in.
     pub(super) fn folder(&self) -> PathBuf {
         self.server.cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd))
-    }
-}
-
-// The reason why a server gives no connection or no list, with the next step.
-
-/// The line that gives a server its token.
-const TOKEN_LINE: &str = "headers = { Authorization = \"Bearer ${NAME}\" }";
-
-/// The reason why a server cannot be used now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The reason: one line, without secrets and addresses.
-    pub reason: String,
-    /// Whether the server refuses the caller (401 or 403).
-    pub wants_token: bool,
-    /// The reason why there is no token for it, with its name.
-    pub sign_in: Option<(String, SignInProblem)>,
-    /// The time before which it is not started again.
-    pub(super) next_try: Option<Instant>,
-}
-
-impl Problem {
-    /// The next step, for a server that wants a token.
-    pub fn advice(&self) -> Option<String> {
-        let what = "add this line to the server's table, with the token in the environment variable NAME";
-        let sign_in = self.sign_in.as_ref().map(|(server, problem)| problem.next_step(server));
-        match sign_in {
-            Some(step) if self.wants_token => Some(format!("{step}, or {what}: {TOKEN_LINE}")),
-            None => self.wants_token.then(|| format!("{what}: {TOKEN_LINE}")),
-            step => step,
-        }
-    }
-
-    /// The time until the server is started again; `None` where nothing holds that up.
-    pub fn retry_after(&self) -> Option<Duration> {
-        let left = self.next_try?.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
-    }
-
-    pub(super) fn until(&self, next_try: Instant) -> Self {
-        Self { next_try: Some(next_try), ..self.clone() }
-    }
-
-    /// The reason of an error, in the server's place.
-    pub(super) fn of(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Self {
-        let problem =
-            signing.and_then(|signing| Some((signing.endpoint.name.clone(), signing.problem_of(error)?)));
-        let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
-        // With these, a server asks for a token.
-        let status = http_error(error).and_then(status_of).map(|(status, _)| status);
-        let reason = match (status.filter(|status| matches!(status, 401 | 403)), &problem) {
-            (Some(status), _) if is_new => format!("it wants a token: it answered {status}"),
-            (_, Some((_, problem))) => problem.to_string(),
-            (_, None) => return explain(error).into(),
-        };
-        Self { reason, wants_token: is_new, sign_in: problem, next_try: None }
-    }
-}
-
-impl From<String> for Problem {
-    fn from(reason: String) -> Self {
-        Self { reason, wants_token: false, sign_in: None, next_try: None }
-    }
-}
-
-impl From<Missing> for Problem {
-    fn from(missing: Missing) -> Self {
-        missing.to_string().into()
-    }
-}
-
-impl From<&str> for Problem {
-    fn from(reason: &str) -> Self {
-        reason.to_string().into()
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.advice() {
-            Some(advice) => write!(to, "{}; {advice}", self.reason),
-            None => to.write_str(&self.reason),
-        }
     }
 }

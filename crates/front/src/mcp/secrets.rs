@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::Environment;
 use crate::credentials::SecretToken;
 use crate::long_work::apart;
+use toolcrib_catalog::config::Environment;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::{Echo, REDACTED, SecretPolicy};
@@ -51,21 +51,14 @@ impl Secret {
 }
 
 /// A value that is needed and missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// An environment variable.
+    #[error("the environment variable {0} is not set")]
     Variable(String),
     /// A header of the caller.
+    #[error("the caller's header `{0}` is missing")]
     Header(String),
-}
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Missing::Variable(name) => write!(to, "the environment variable {name} is not set"),
-            Missing::Header(name) => write!(to, "the caller's header `{name}` is missing"),
-        }
-    }
 }
 
 /// `${caller:NAME}`, `${NAME}`, or `${NAME:-text}` with a text for a variable that is not set.
@@ -145,7 +138,7 @@ impl FilledSecrets {
     ) -> Result<Vec<(String, String)>, Missing> {
         let mut filled = Vec::with_capacity(values.len());
         for (name, value) in values {
-            match self.filled(value, environment, caller) {
+            match self.fill_text(value, environment, caller) {
                 Ok(value) => filled.push((name.clone(), value)),
                 Err(Missing::Header(_)) if caller.is_none() => {}
                 Err(missing) => return Err(missing),
@@ -154,50 +147,34 @@ impl FilledSecrets {
         Ok(filled)
     }
 
-    /// Texts with environment variables filled in.
-    pub(crate) fn fill_texts(
-        &mut self,
-        texts: &[String],
-        environment: &Environment,
-    ) -> Result<Vec<String>, Missing> {
-        texts.iter().map(|text| self.filled(text, environment, None)).collect()
-    }
-
-    fn filled(
+    /// A text with environment variables and headers of the caller filled in.
+    pub(super) fn fill_text(
         &mut self,
         value: &str,
         environment: &Environment,
         caller: Option<&HeaderMap>,
     ) -> Result<String, Missing> {
-        let Some(placeholder) = PLACEHOLDER.as_ref().filter(|_| value.contains("${")) else {
-            return Ok(value.to_string());
-        };
+        let Some(placeholder) = PLACEHOLDER.as_ref() else { return Ok(value.to_string()) };
         let mut missing = None;
         let filled = placeholder.replace_all(value, |found: &Captures<'_>| {
-            let header = found.get(1);
-            if let (Some(variable), Some(otherwise)) = (found.get(2), found.get(3))
-                && environment.get(variable.as_str()).is_none_or(|value| value.is_empty())
-            {
-                return otherwise.as_str().to_string();
-            }
-            let value = match header.map(|name| name.as_str()) {
-                Some(name) => {
+            let [header, variable, otherwise] =
+                [1, 2, 3].map(|group| found.get(group).map(|part| part.as_str()));
+            let value = match (header, variable.unwrap_or_default()) {
+                (Some(name), _) => {
                     let value = caller.and_then(|headers| headers.get(name)?.to_str().ok());
                     let value = value.filter(|value| !value.trim().is_empty()).map(str::to_string);
                     value.ok_or_else(|| Missing::Header(name.to_string()))
                 }
-                None => {
-                    let name = found.get(2).map_or("", |name| name.as_str());
-                    environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
-                }
+                (None, name) => match (environment.get(name), otherwise) {
+                    (value, Some(otherwise)) if value.as_ref().is_none_or(|value| value.is_empty()) => {
+                        return otherwise.to_string();
+                    }
+                    (value, _) => value.ok_or_else(|| Missing::Variable(name.to_string())),
+                },
             };
             match value {
                 // Results are full of paths below the home folder, and the folder is no secret.
-                Ok(text)
-                    if found.get(2).is_some_and(|name| matches!(name.as_str(), "HOME" | "USERPROFILE")) =>
-                {
-                    text
-                }
+                Ok(text) if matches!(variable, Some("HOME" | "USERPROFILE")) => text,
                 Ok(text) => {
                     self.filled.push(Secret { text: text.clone(), is_for_results: header.is_some() });
                     text
@@ -305,7 +282,7 @@ mod tests {
         let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
         assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));
         let home = Environment::new(|_| Some("/home/somebody-else".to_string()));
-        secrets.fill_texts(&["${HOME}/logs".to_string()], &home).unwrap();
+        secrets.fill_text("${HOME}/logs", &home, None).unwrap();
         let path = json!("/home/somebody-else/logs");
         assert_eq!(secrets.hide_in_result(path.clone()), (path, None));
         let (result, warning) = secrets.hide_in_result(json!({"echo": "key: a-long-enough-key"}));

@@ -1,31 +1,31 @@
 //! Keeps a catalog current: reads it again when its files or live servers change.
 //!
 //! 1. [`FilesSnapshot`] is the state of all files that count, taken before they are read.
-//! 2. [`file_watcher`] watches their folders, and signals to a [`Debouncer`]; where the system reports nothing,
-//!    it polls.
+//! 2. [`file_watcher`] watches their folders, and signals to a [`Debouncer`], which gathers changes in a row; where the system
+//!    reports nothing, it polls.
 //! 3. [`Follow`] wakes, compares, reads, and returns a catalog that differs from the last one.
 //!
 //! Live servers of the catalog, and registries at addresses, signal to the same debouncer.
 //!
 //! Nothing is missed: the state is taken before the files are read, and signals that come meanwhile are kept.
 
+mod debouncer;
 mod file_watcher;
+mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::Metadata;
-use std::path::{Component, Path, PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, SystemTime};
-
-use file_watcher::{ChangeSignal, Debouncer, FileWatcher, Wake};
-use walkdir::WalkDir;
+use std::time::Duration;
 
 use crate::address::Addresses;
 use crate::mcp::Connections;
-use toolcrib_catalog::config::{self, Workspace, at_address};
-use toolcrib_catalog::sources::Listings;
-use toolcrib_catalog::{self as catalog, Checked, Findings, sources};
+use debouncer::{ChangeSignal, Debouncer, Wake};
+use file_watcher::FileWatcher;
+use snapshot::{FileStamp, FilesSnapshot, Roots};
+use toolcrib_catalog::config::{self, Workspace};
+use toolcrib_catalog::{self as catalog, Checked, Findings};
 use toolcrib_definition::finding::Code;
 
 /// Options of watching.
@@ -175,35 +175,28 @@ impl Follow {
     /// Reads the catalog, after a scan of its files.
     fn read(&mut self) -> Checked {
         let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
-        let before = files.map(|file| (Stamp::of(&file), file));
+        let before = files.map(|file| (FileStamp::of(&file), file));
         let workspace = (self.options.reading)(&self.catalog);
         self.scan(&workspace, before);
         // Only the first catalog waits for servers: their lists come as changes.
-        let debouncer = &self.debouncer;
-        let is_reload = self.last.is_some();
-        let is_needless = || is_reload || debouncer.is_stopped();
-        let listings = match &self.options.connections {
-            Some(connections) => connections.listings(&workspace, self.options.patience, &is_needless),
-            None => Listings::default(),
-        };
+        let is_needless = || self.last.is_some() || self.debouncer.is_stopped();
+        let listings = self.options.connections.as_ref();
+        let listings =
+            listings.map(|connections| connections.listings(&workspace, self.options.patience, &is_needless));
         let root = workspace.root.clone();
-        let checked = catalog::open_with(workspace, &listings);
-        self.follow_parts(checked.parts.iter().map(|part| root.join(part)).collect());
-        checked
-    }
-
-    /// Watches the files that definitions refer to. They are known only once the definitions have been read, so a
-    /// change since then is found by reading again.
-    fn follow_parts(&mut self, parts: BTreeSet<PathBuf>) {
-        self.parts = parts;
+        let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
+        // The files that definitions refer to are known only once the definitions have been read, so a change since then is
+        // found by reading again.
+        self.parts = checked.parts.iter().map(|part| root.join(part)).collect();
         if self.roots.add_parts(&self.parts, &self.snapshot) {
             self.snapshot = self.file_watcher.scan(|| FilesSnapshot::of(&self.roots));
             self.debouncer.signal(ChangeSignal::Certain);
         }
+        checked
     }
 
     /// Takes the state of all files; that of the configuration is from `before` it was read.
-    fn scan(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
+    fn scan(&mut self, workspace: &Workspace, before: [(Option<FileStamp>, PathBuf); 2]) {
         self.roots = Roots::of(&self.catalog, workspace, &self.options.also);
         self.roots.add_parts(&self.parts, &FilesSnapshot::default());
         let now = self.file_watcher.scan(|| {
@@ -222,14 +215,17 @@ impl Follow {
     /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
-        if self.last.as_ref().is_some_and(|last| last.same_as(&content)) {
+        let is_same = |last: &Content| last.hash == content.hash && last.findings[..] == content.findings[..];
+        if self.last.as_ref().is_some_and(is_same) {
             return None;
         }
         let lost = lost(&checked);
         let named = checked.catalog.config.sources.iter().filter(|source| source.mcp.is_some()).count();
+        let loses_whole_file =
+            |code: &Code| matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge);
         let is_worse = match self.last {
             Some(_) => is_worse(&lost, &self.lost, named.saturating_sub(self.named)),
-            None => lost.keys().any(|(file, code)| file == CONFIGURATION && loses_whole_file(*code)),
+            None => lost.keys().any(|(file, code)| file == CONFIGURATION && loses_whole_file(code)),
         };
         if !is_worse {
             (self.lost, self.named) = (lost, named);
@@ -246,9 +242,8 @@ impl Follow {
 
     fn content(&self, checked: &Checked) -> Content {
         let mut hasher = blake3::Hasher::new();
-        let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
         hasher.update(checked.catalog.version.as_bytes());
-        hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
+        hasher.update(&serde_json::to_vec(&checked.catalog.config).unwrap_or_default());
         let awaited = checked.awaited.as_ref().map(|awaited| &awaited.servers);
         hasher.update(format!("{awaited:?}").as_bytes());
         for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
@@ -285,20 +280,9 @@ struct Content {
     findings: Findings,
 }
 
-impl Content {
-    fn same_as(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.findings[..] == other.findings[..]
-    }
-}
-
 const CONFIGURATION: &str = "toolcrib.toml";
 /// Time between two requests for one registry.
 const ADDRESS_INTERVAL: Duration = Duration::from_secs(30);
-
-/// Whether it removes a whole file.
-fn loses_whole_file(code: Code) -> bool {
-    matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
-}
 
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> LostInput {
@@ -332,190 +316,6 @@ impl Iterator for Follow {
             }
             if let Some(change) = self.change(checked) {
                 return Some(change);
-            }
-        }
-    }
-}
-
-// The files of a catalog as they are now, and the folders in which changes would show.
-
-/// Longest chain of symbolic links that is followed, as systems do.
-const MAX_LINKS: usize = 40;
-
-/// Roots of the files of a catalog.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Roots {
-    /// The path of the catalog, and that of its configuration.
-    exact: Vec<PathBuf>,
-    /// Files of definitions, and folders that hold some.
-    definitions: Vec<PathBuf>,
-    /// Files and folders that count as a whole.
-    whole: Vec<PathBuf>,
-}
-
-impl Roots {
-    /// The roots of a workspace that was read from `catalog`; `also` are further files of its reader.
-    pub(super) fn of(catalog: &Path, workspace: &Workspace, also: &[PathBuf]) -> Self {
-        let templates = workspace.config.render.templates.iter().map(|folder| workspace.root.join(folder));
-        let all = |paths: Vec<PathBuf>| paths.iter().filter_map(|path| absolute(path).ok()).collect();
-        Self {
-            exact: match at_address(catalog) {
-                Some(_) => Vec::new(),
-                None => all(vec![catalog.to_path_buf(), workspace.root.join("toolcrib.toml")]),
-            },
-            definitions: all(sources::roots(workspace)),
-            whole: all(templates.chain(also.iter().cloned()).collect()),
-        }
-    }
-
-    /// Adds files that definitions refer to; true if one of them was not known.
-    pub(super) fn add_parts(&mut self, parts: &BTreeSet<PathBuf>, known: &FilesSnapshot) -> bool {
-        let before = self.definitions.len();
-        let parts = parts.iter().filter_map(|path| absolute(path).ok());
-        self.definitions.extend(parts.filter(|path| !known.files.contains_key(path)));
-        self.definitions.len() > before
-    }
-
-    /// Whether everything in a file counts, rather than the definitions in it.
-    pub(super) fn is_whole(&self, file: &Path) -> bool {
-        self.whole.iter().any(|root| file.starts_with(root))
-    }
-}
-
-/// All files that count, and all folders to watch.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FilesSnapshot {
-    /// Each file with its state; `None` where there is no file yet.
-    pub(super) files: BTreeMap<PathBuf, Option<Stamp>>,
-    /// The folders, each by one of its paths.
-    pub(super) folders: BTreeMap<Identity, PathBuf>,
-}
-
-/// The state of a file; any change to the file changes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    identity: Identity,
-    #[cfg(unix)]
-    changed: (i64, i64),
-}
-
-/// Identity of a file or folder, whatever its path; a replacement has another one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Identity {
-    #[cfg(unix)]
-    number: (u64, u64),
-    #[cfg(not(unix))]
-    path: Option<PathBuf>,
-    born: Option<SystemTime>,
-}
-
-impl Stamp {
-    /// The state of the file at a path, behind any links.
-    pub(super) fn of(path: &Path) -> Option<Stamp> {
-        let metadata = path.metadata().ok().filter(|metadata| !metadata.is_dir())?;
-        Some(Stamp {
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-            identity: Identity::of(path, &metadata),
-            #[cfg(unix)]
-            changed: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.ctime(), metadata.ctime_nsec())
-            },
-        })
-    }
-}
-
-impl Identity {
-    #[cfg_attr(unix, expect(unused_variables, reason = "the system numbers its files"))]
-    fn of(path: &Path, metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
-        Self {
-            #[cfg(unix)]
-            number: (metadata.dev(), metadata.ino()),
-            #[cfg(not(unix))]
-            path: path.canonicalize().ok(),
-            born: metadata.created().ok(),
-        }
-    }
-}
-
-impl FilesSnapshot {
-    /// Scans everything below the roots.
-    pub(super) fn of(roots: &Roots) -> Self {
-        let mut snapshot = FilesSnapshot::default();
-        for path in &roots.exact {
-            snapshot.add_ancestors(path, MAX_LINKS);
-            if !path.is_dir() {
-                snapshot.file(path.clone());
-            }
-        }
-        for root in &roots.definitions {
-            snapshot.add_ancestors(root, MAX_LINKS);
-            snapshot.walk(root, sources::entries(root));
-        }
-        for root in &roots.whole {
-            snapshot.add_ancestors(root, MAX_LINKS);
-            snapshot.walk(root, WalkDir::new(root).into_iter().filter_map(Result::ok));
-        }
-        snapshot
-    }
-
-    /// The differences from an earlier scan, by path.
-    pub(super) fn changed_since<'a>(&'a self, earlier: &'a FilesSnapshot) -> Vec<&'a PathBuf> {
-        let state = |look: &FilesSnapshot, path: &PathBuf| look.files.get(path).cloned().flatten();
-        let paths: BTreeSet<&PathBuf> = self.files.keys().chain(earlier.files.keys()).collect();
-        paths.into_iter().filter(|path| state(self, path) != state(earlier, path)).collect()
-    }
-
-    fn walk(&mut self, root: &Path, entries: impl Iterator<Item = walkdir::DirEntry>) {
-        if !root.is_dir() {
-            return self.file(root.to_path_buf());
-        }
-        for entry in entries {
-            if entry.file_type().is_dir() || entry.depth() == 0 {
-                self.folder(entry.path());
-            } else {
-                if entry.path_is_symlink() {
-                    self.add_ancestors(entry.path(), MAX_LINKS);
-                }
-                self.file(entry.into_path());
-            }
-        }
-    }
-
-    fn file(&mut self, path: PathBuf) {
-        let stamp = Stamp::of(&path);
-        self.files.insert(path, stamp);
-    }
-
-    fn folder(&mut self, path: &Path) {
-        let Ok(metadata) = path.metadata() else { return };
-        self.folders.entry(Identity::of(path, &metadata)).or_insert_with(|| path.to_path_buf());
-    }
-
-    /// Watches the way to a path: its folder, the folder of each link on the way, and for an incomplete path the last
-    /// folder that exists.
-    fn add_ancestors(&mut self, path: &Path, links: usize) {
-        let mut way = PathBuf::new();
-        let parts: Vec<Component> = path.components().collect();
-        for (index, part) in parts.iter().enumerate() {
-            let folder = way.clone();
-            way.push(part);
-            let Component::Normal(_) = part else { continue };
-            let metadata = way.symlink_metadata();
-            let is_link = metadata.as_ref().is_ok_and(Metadata::is_symlink);
-            if index + 1 == parts.len() || is_link || metadata.is_err() {
-                self.folder(&folder);
-            }
-            if let (true, true, Ok(target)) = (is_link, links > 0, way.read_link()) {
-                self.add_ancestors(&folder.join(target), links - 1);
-            }
-            if metadata.is_err() {
-                return;
             }
         }
     }

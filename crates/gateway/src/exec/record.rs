@@ -1,34 +1,33 @@
 //! What is kept of calls: their traces (API-6), the contexts of their sessions (API-5), and idempotency keys (EXEC-6).
 
-use std::convert::Infallible;
 use std::fmt::Display;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::results::length;
-use super::{Call, Checked, Envelope, Notes, Outcome};
-use crate::functions::FunctionContext;
-use crate::state::{
-    self, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, StateError, StateStore, WaitBudget, random_id,
-};
-use crate::tool_error::{Certainty, ErrorCode, ToolError};
-use toolcrib_catalog::Tool;
+use super::call::{Call, Notes};
+use super::envelope::{Envelope, Outcome};
+use super::json_length::length;
+use super::session_context::load_session_context;
+use crate::context::FunctionContext;
+use crate::state::{Event, EventKind};
+use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::decoded;
 use toolcrib_catalog::config::WhenUnwritable;
-use toolcrib_definition::Effect;
-use toolcrib_definition::guard::{guarded, guarded_now};
-use toolcrib_definition::secret;
+use toolcrib_definition::guard::guarded_now;
+use toolcrib_definition::{Effect, secret};
 use toolcrib_front::mcp::FilledSecrets;
 
 /// The trace may lack this call.
 pub(super) const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
+
 /// Keys are lost when the server stops.
 pub(super) const KEY_IN_MEMORY: &str = "the idempotency key is kept in memory only, until the server stops";
+
 /// The tool has no schema.
 pub(super) const NOT_CHECKED: &str = "this tool has no schema: its arguments were not checked";
+
 /// The tool is a read.
 pub(super) const CHANGES_NOTHING: &str = "this op changes nothing; tool_exec_read runs it too";
 
@@ -145,7 +144,7 @@ impl Call {
             dry_run: self.is_dry_run,
             tokens: outcome.map_or(0, tokens),
             detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
-            ..event(self, EventKind::Call)
+            ..self.event(EventKind::Call)
         };
         self.state().record(event);
     }
@@ -212,268 +211,11 @@ pub(super) fn require_writable(
 }
 
 /// The error of a call that is not run, since the trace cannot be written.
-fn unwritable(problem: impl Display) -> ToolError {
+pub(super) fn unwritable(problem: impl Display) -> ToolError {
     let message = format!("nothing was run: the trace cannot be written now ({problem})");
     ToolError::new(
         ErrorCode::StateUnavailable,
         message,
         "tell the operator; reads still work; try again later",
     )
-}
-
-/// Records that the context of a session has changed.
-fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
-    let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
-    let op = Some(tool.op.clone());
-    call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
-}
-
-pub(super) fn event(call: &Call, kind: EventKind) -> Event {
-    let caller = &call.context.caller;
-    Event {
-        at: state::now(),
-        trace_id: call.context.trace.id().to_string(),
-        caller: caller.name.to_string(),
-        session: caller.session.as_ref().map(ToString::to_string),
-        kind,
-        function: call.request.function.to_string(),
-        latency_us: i64::try_from(call.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-        ..Event::default()
-    }
-}
-
-/// Stores the context that a result sets for its session.
-pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Value, notes: &mut Notes) {
-    let Some(pointer) = tool.definition.context_shift.as_deref() else { return };
-    let Some(context) = result.pointer(pointer).filter(|context| !context.is_null()) else { return };
-    notes.session_context = Some(context.clone());
-    let Some(session) = call.context.caller.session() else { return };
-    match call.state().set_session_context(&session, context).await {
-        Ok(()) => record_context_shift(call, tool, context),
-        Err(error) => {
-            let warning = format!("the context of the session could not be stored ({error})");
-            notes.warnings.push(warning);
-        }
-    }
-}
-
-/// Adds the context of the session to the answer, if an earlier result has set it.
-async fn load_session_context(call: &Call, notes: &mut Notes) {
-    if notes.session_context.is_some() || !call.context.view.has_context_shifts() {
-        return;
-    }
-    let Some(session) = call.context.caller.session() else { return };
-    notes.session_context = call.state().session_context(&session).await.ok().flatten();
-}
-
-// Idempotency keys: each runs its write once (EXEC-6), also after a crash, and for two callers at the same moment. An
-// outcome that nobody can know is `OUTCOME_UNKNOWN`.
-
-/// Seconds that a claim holds without being renewed: three renewals may fail.
-const LEASE: Duration = Duration::from_secs(10);
-/// Seconds between two renewals.
-const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
-/// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
-const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
-
-/// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
-/// same key. A read needs no key.
-pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Outcome> {
-    let Some(key) = call.request.idempotency_key.clone().filter(|_| call.effect() != Effect::Read) else {
-        return Ok(None);
-    };
-    let claim = Claim {
-        caller: Arc::clone(&call.context.caller.name),
-        key,
-        op: call.op().to_string(),
-        fingerprint: match &call.request.step {
-            // Its arguments may differ the next time, when the reads before it are run again.
-            Some(step) => step.identity.clone(),
-            None => fingerprint(call.op(), call.arguments(), ""),
-        },
-        owner: random_id("ow"),
-    };
-    match status_of(call, &claim, notes).await.map_err(Outcome::Failed)? {
-        ClaimStatus::Acquired => {
-            if call.state().health().is_volatile && call.request.step.is_none() {
-                notes.warnings.push(KEY_IN_MEMORY.into());
-            }
-            Ok(Some(claim))
-        }
-        // Each step knows whether it was done.
-        ClaimStatus::Unknown if call.has_steps() => Ok(None),
-        ClaimStatus::Answered(Value::Object(envelope)) => Err(Outcome::Replayed(envelope)),
-        ClaimStatus::Answered(result) => Err(Outcome::Result(result)),
-        other => Err(Outcome::Failed(claim_failure(&other, call.op()))),
-    }
-}
-
-/// Renews a claim for as long as its call runs.
-pub(super) async fn hold<T>(
-    claim: Option<&Claim>,
-    state: &StateStore,
-    running: impl Future<Output = T>,
-) -> T {
-    let Some(claim) = claim else { return running.await };
-    tokio::select! {
-        ran = running => ran,
-        never = renew_claim(state, claim) => match never {},
-    }
-}
-
-/// Stores the outcome of a call under its key, or frees the key of a call that was not run.
-pub(super) async fn settle(
-    claim: Option<&Claim>,
-    call: &Checked,
-    ran: Result<Value, ToolError>,
-    notes: &mut Notes,
-) -> Outcome {
-    let (outcome, certainty) = match ran {
-        Ok(result) => (Outcome::Result(result), Certainty::Answered),
-        Err(error) => {
-            let certainty = error.certainty;
-            (Outcome::Failed(error.or_help_path(call.op())), certainty)
-        }
-    };
-    let Some(claim) = claim else { return outcome };
-    let settled = match certainty {
-        Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
-        Certainty::Unknown => ClaimOutcome::Unknown,
-        Certainty::Answered => {
-            let mut envelope = outcome.clone().into_fields(call.op());
-            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
-            ClaimOutcome::Answered(Value::Object(envelope))
-        }
-    };
-    if let Err(error) = call.state().settle(claim, settled).await {
-        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
-        notes.warnings.push(format!("{warning} ({error})"));
-    }
-    outcome
-}
-
-/// The status of a claim, which this call acquires if it is free.
-async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus, ToolError> {
-    let state = call.state();
-    let claimed = match require_writable(&call.context, &mut notes.warnings) {
-        Ok(()) => acquire_claim(state, claim, call.longest_silence()).await.map_err(unwritable),
-        Err(failure) => Err(failure),
-    };
-    match claimed {
-        Ok(status) => Ok(status),
-        // The outcome of a used key can be read even if the trace cannot be written now.
-        Err(failure) => match state.recall(claim, LEASE).await {
-            Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
-            _ => Err(failure),
-        },
-    }
-}
-
-/// The status of a claim, once no other caller holds it, or the wait was too long.
-async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
-    let mut wait = POLL_INTERVALS.0;
-    let begun = Instant::now();
-    loop {
-        let claimed = state.claim(claim, LEASE).await?;
-        if claimed != ClaimStatus::Running || begun.elapsed() >= time {
-            return Ok(claimed);
-        }
-        sleep(wait.min(time.saturating_sub(begun.elapsed()))).await;
-        wait = (wait * 2).min(POLL_INTERVALS.1);
-    }
-}
-
-/// Holds a claim for as long as its call runs.
-async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
-    loop {
-        sleep(RENEWAL_INTERVAL).await;
-        // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
-        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
-    }
-}
-
-fn claim_failure(claimed: &ClaimStatus, op: &str) -> ToolError {
-    match claimed {
-        ClaimStatus::Conflict { op: other } if other == op => ToolError::new(
-            ErrorCode::Conflict,
-            format!("this idempotency_key was used for a call of `{op}` with other arguments"),
-            "send another key for another call, or the same arguments for the same one",
-        ),
-        ClaimStatus::Conflict { op: other } => ToolError::new(
-            ErrorCode::Conflict,
-            format!("this idempotency_key was used for a call of `{other}`"),
-            "send another key for another call",
-        ),
-        ClaimStatus::Unknown => ToolError::new(
-            ErrorCode::OutcomeUnknown,
-            format!(
-                "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
-            ),
-            "check with a read whether it was done; if not, send it with a new key",
-        ),
-        ClaimStatus::AnswerGone => ToolError::new(
-            ErrorCode::OutcomeUnknown,
-            format!(
-                "a call of `{op}` with this idempotency_key was run, and newer answers have replaced its answer"
-            ),
-            "check with a read what it did; it is not run again",
-        ),
-        _ => ToolError::new(
-            ErrorCode::Conflict,
-            format!("a call of `{op}` with this idempotency_key is still running"),
-            "wait, then send the same call with the same key for its answer",
-        ),
-    }
-}
-
-/// The hash of an op, its arguments, and a further text that distinguishes calls.
-pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(op.as_bytes()).update(b"\0").update(also.as_bytes()).update(b"\0");
-    add(&mut hasher, arguments);
-    hasher.finalize().to_hex()[..32].to_string()
-}
-
-fn add(hasher: &mut blake3::Hasher, value: &Value) {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(name, _)| *name);
-            hasher.update(b"{").update(&fields.len().to_le_bytes());
-            for (name, field) in fields {
-                hasher.update(&name.len().to_le_bytes()).update(name.as_bytes());
-                add(hasher, field);
-            }
-        }
-        Value::Array(items) => {
-            hasher.update(b"[").update(&items.len().to_le_bytes());
-            items.iter().for_each(|item| add(hasher, item));
-        }
-        Value::String(text) => {
-            hasher.update(b"\"").update(&text.len().to_le_bytes()).update(text.as_bytes());
-        }
-        plain => {
-            hasher.update(b"=").update(plain.to_string().as_bytes()).update(b"\0");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::fingerprint;
-
-    #[test]
-    fn the_order_of_arguments_does_not_matter_and_everything_else_does() {
-        let one = fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "");
-        assert_eq!(one, fingerprint("a.b", &json!({"y": [1, "2"], "x": 1}), ""));
-        for other in
-            [json!({"x": 1, "y": [1, 2]}), json!({"x": 1, "y": ["2", 1]}), json!({"x": 1}), json!({})]
-        {
-            assert_ne!(one, fingerprint("a.b", &other, ""));
-        }
-        assert_ne!(one, fingerprint("a.c", &json!({"x": 1, "y": [1, "2"]}), ""));
-        assert_ne!(one, fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "NOT_FOUND"));
-    }
 }

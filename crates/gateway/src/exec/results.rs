@@ -6,27 +6,30 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::io;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Call, Notes};
+use super::call::{Call, Notes};
+use super::json_length::{is_longer_json, length};
+use super::select::{check_all_selected, read_select, select_fields};
+use super::shape::shape_of;
 use crate::state::{MAX_BYTES_OF_CALLER, StateError, StateStore, StoredResult, now, random_id};
-use crate::tool_error::{ErrorCode, ToolError};
-use toolcrib_catalog::arguments::FieldError;
-use toolcrib_definition::finding::{nearest, pointer_join, pointer_unescape};
-use toolcrib_definition::{clean_line, quoted};
+use crate::tool_error::{ErrorCode, Result, ToolError};
+use toolcrib_definition::finding::pointer_join;
 use toolcrib_front::long_work::apart;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
+
 /// Bytes of the id of a stored result. It is in the cursor of each part, and is its caller's alone.
 const ID_BYTES: usize = 11;
+
 /// Bytes from which a text may be base64: shorter ones are words.
 const MIN_BASE64: usize = 256;
+
 /// Fewest bytes of a text that are shown: a character has up to four.
 const MIN_PIECE: usize = 4;
+
 /// Levels of objects around the long part of a result.
 const MAX_AROUND: usize = 8;
 
@@ -106,7 +109,7 @@ pub async fn next_page(
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
         ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
@@ -147,7 +150,7 @@ async fn selected(
     caller: &str,
     selected: Value,
     limit: usize,
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     if !is_longer(&selected, limit) {
         return Ok(Map::from_iter([("fields".to_string(), selected)]));
     }
@@ -181,7 +184,7 @@ impl Position {
         let digits =
             place.strip_prefix(['i', 'b']).filter(|rest| rest.bytes().all(|b| b.is_ascii_digit()))?;
         let is_ours = id.len() <= 64 && id.starts_with("re_") && id.chars().all(is_id);
-        digits.parse().ok().filter(|_| is_ours).map(|position| (id, kind(position)))
+        if is_ours { Some((id, kind(digits.parse().ok()?))) } else { None }
     }
 }
 
@@ -296,294 +299,9 @@ fn is_base64(text: &str) -> bool {
         && has(u8::is_ascii_digit)
 }
 
-/// A writer that counts bytes, and fails at a limit.
-struct Count {
-    bytes: usize,
-    limit: usize,
-}
-
-impl io::Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes += bytes.len();
-        if self.bytes > self.limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn is_longer(value: &Value, limit: usize) -> bool {
     match value {
         Value::String(text) => text.len() > limit,
         other => is_longer_json(other, limit),
-    }
-}
-
-/// Whether a value takes more than `limit` bytes as compact JSON.
-pub(super) fn is_longer_json(value: &Value, limit: usize) -> bool {
-    serde_json::to_writer(Count { bytes: 0, limit }, value).is_err()
-}
-
-/// The bytes of a value as compact JSON.
-pub(super) fn length(value: &impl Serialize) -> usize {
-    let mut count = Count { bytes: 0, limit: usize::MAX };
-    let _ = serde_json::to_writer(&mut count, value);
-    count.bytes
-}
-
-/// Levels that are described.
-const LEVELS: usize = 3;
-/// Most fields of an object that are named.
-const MAX_NAMES: usize = 12;
-/// Characters of a name.
-const NAME: usize = 40;
-/// Bytes from which the size of a text is said.
-const LONG: usize = 200;
-
-/// The shape of an object or a list; `None` for anything else.
-fn shape_of(value: &Value) -> Option<String> {
-    (value.is_object() || value.is_array()).then(|| shape(value, LEVELS))
-}
-
-fn shape(value: &Value, levels: usize) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(_) => "boolean".into(),
-        Value::Number(_) => "number".into(),
-        Value::String(text) if text.len() < LONG => "text".into(),
-        Value::String(text) => format!("text of {} bytes", text.len()),
-        Value::Array(items) => match items.first().filter(|_| levels > 0) {
-            Some(first) => format!("[{} of {}]", items.len(), shape(first, levels - 1)),
-            None => format!("[{}]", items.len()),
-        },
-        Value::Object(fields) if levels == 0 => format!("{{{} fields}}", fields.len()),
-        Value::Object(fields) => {
-            let name = |name: &str| clean_line(&name.chars().take(NAME).collect::<String>());
-            let named = fields.iter().take(MAX_NAMES);
-            let mut shown: Vec<String> = named
-                .map(|(known, field)| format!("{}: {}", name(known), shape(field, levels - 1)))
-                .collect();
-            if fields.len() > MAX_NAMES {
-                shown.push(format!("{} more", fields.len() - MAX_NAMES));
-            }
-            format!("{{{}}}", shown.join(", "))
-        }
-    }
-}
-
-// `select`: fields of a result, by JSON Pointers. `*` in a pointer stands for every item of a list.
-
-/// Most pointers of a call, and the longest one in bytes.
-const MAX_POINTERS: usize = 50;
-const MAX_POINTER: usize = 1000;
-/// The step for every item of a list.
-const EVERY: &str = "*";
-
-/// Reads the field `select`: a list of pointers, or one alone.
-pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>, ToolError> {
-    let pointers = match given {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::String(only)) => vec![Value::String(only)],
-        Some(Value::Array(pointers)) => pointers,
-        Some(_) => return Err(misshapen_select("/select")),
-    };
-    if pointers.len() > MAX_POINTERS {
-        let message =
-            format!("`select` has {} pointers, and at most {MAX_POINTERS} are read", pointers.len());
-        return Err(ToolError::invalid(message, "select the fields above them").field("/select", "too many"));
-    }
-    let pointer = |(index, pointer): (usize, Value)| match pointer {
-        Value::String(pointer) if pointer.len() > MAX_POINTER => {
-            let message = format!("`select` has a pointer of {} bytes", pointer.len());
-            let problem = format!("longer than {MAX_POINTER} bytes");
-            Err(ToolError::invalid(message, "select a field above it")
-                .field(&format!("/select/{index}"), &problem))
-        }
-        Value::String(pointer) if pointer.starts_with('/') => Ok(pointer),
-        _ => Err(misshapen_select(&format!("/select/{index}"))),
-    };
-    pointers.into_iter().enumerate().map(pointer).collect()
-}
-
-fn misshapen_select(at: &str) -> ToolError {
-    let expected = "JSON Pointers such as \"/total\" and \"/items/*/id\"";
-    ToolError::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
-        .with_field(FieldError::new(at, "this is no JSON Pointer").expecting("a text that begins with /"))
-}
-
-/// Refuses pointers to fields that the schema of a result does not know.
-pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<(), ToolError> {
-    let unknown = pointers.iter().enumerate().find_map(|(index, pointer)| {
-        let problem = unknown_field(pointer, schema)?;
-        Some((index, pointer, problem))
-    });
-    unknown.map_or(Ok(()), |(index, pointer, problem)| Err(refused_pointer(index, pointer, &problem)))
-}
-
-/// Refuses pointers to nothing in a result.
-fn check_all_selected(missing: &[Missing]) -> Result<(), ToolError> {
-    missing
-        .first()
-        .map_or(Ok(()), |missing| Err(refused_pointer(missing.index, &missing.pointer, &missing.nearest)))
-}
-
-fn refused_pointer(index: usize, pointer: &str, problem: &str) -> ToolError {
-    let message = format!("the result has nothing at `{}`; {problem}", quoted(pointer));
-    let next = "correct `select`, or leave it out for the whole result";
-    ToolError::invalid(message, next).field(&format!("/select/{index}"), problem)
-}
-
-fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|step| pointer_unescape(step).into_owned())
-}
-
-/// The names near a step that a schema does not know; `None` where it knows them all, or leaves them open.
-fn unknown_field(pointer: &str, schema: &Value) -> Option<String> {
-    let root = schema;
-    let mut at = schema;
-    let mut path = String::new();
-    for step in pointer_steps(pointer) {
-        if let Some(target) = at.get("$ref").and_then(Value::as_str) {
-            at = root.pointer(target.strip_prefix('#')?)?;
-        }
-        if at.get("type").is_some_and(|kind| kind == "array") {
-            at = at.get("items").filter(|_| step == EVERY || step.parse::<usize>().is_ok())?;
-        } else {
-            let is_open = ["additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if"]
-                .iter()
-                .any(|word| at.get(*word).is_some_and(|rule| *rule != Value::Bool(false)));
-            let known = at.get("properties").and_then(Value::as_object).filter(|_| !is_open)?;
-            let Some(property) = known.get(&step) else { return Some(nearest_names(&path, &step, known)) };
-            at = property;
-        }
-        path = format!("{path}/{step}");
-    }
-    None
-}
-
-/// The names that an object has at a pointer, nearest first.
-fn nearest_names(path: &str, step: &str, known: &Map<String, Value>) -> String {
-    let near = nearest(step, known.keys().map(String::as_str));
-    let rest = known.keys().map(String::as_str).filter(|name| !near.contains(name));
-    let names: Vec<String> = near.iter().copied().chain(rest).take(MAX_NAMES).map(quoted).collect();
-    let place = if path.is_empty() { "it has".to_string() } else { format!("`{}` has", quoted(path)) };
-    if names.is_empty() { format!("{place} no fields") } else { format!("{place} {}", names.join(", ")) }
-}
-
-/// A pointer to nothing in a result.
-pub struct Missing {
-    index: usize,
-    pointer: String,
-    nearest: String,
-}
-
-impl Missing {
-    /// The warning about it.
-    pub(super) fn warning(&self) -> String {
-        format!("the result has nothing at `{}`; {}", quoted(&self.pointer), self.nearest)
-    }
-}
-
-/// The selected fields of a result by their pointers, and the pointers to nothing.
-pub(super) fn select_fields(result: &Value, pointers: &[String]) -> (Value, Vec<Missing>) {
-    let mut fields = Map::new();
-    let mut missing = Vec::new();
-    for (index, pointer) in pointers.iter().enumerate() {
-        let steps: Vec<String> = pointer_steps(pointer).collect();
-        match selected_value(result, &steps, String::new()) {
-            Ok(value) => {
-                fields.insert(pointer.clone(), value);
-            }
-            Err(nearest) => missing.push(Missing { index, pointer: pointer.clone(), nearest }),
-        }
-    }
-    (Value::Object(fields), missing)
-}
-
-fn selected_value(value: &Value, steps: &[String], path: String) -> Result<Value, String> {
-    let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
-    let below = format!("{path}/{step}");
-    match value {
-        // Items may lack what others have.
-        Value::Array(items) if step == EVERY => {
-            let found = items
-                .iter()
-                .filter_map(|item| selected_value(item, rest, below.clone()).ok())
-                .collect::<Vec<_>>();
-            if found.is_empty() && !items.is_empty() {
-                let problem = items.first().map(|item| selected_value(item, rest, below));
-                return Err(problem.and_then(Result::err).unwrap_or_default());
-            }
-            Ok(found.into())
-        }
-        Value::Array(items) => {
-            let item = step.parse::<usize>().ok().and_then(|index| items.get(index));
-            let count = items.len();
-            let none =
-                || format!("`{}` is a list of {count} items: `*` stands for every item", quoted(&path));
-            selected_value(item.ok_or_else(none)?, rest, below)
-        }
-        Value::Object(fields) => match fields.get(step) {
-            Some(field) => selected_value(field, rest, below),
-            None => Err(nearest_names(&path, step, fields)),
-        },
-        _ => Err(format!("`{}` has no fields", quoted(&path))),
-    }
-}
-
-// Pointers into whole answers, for the references of steps and batches.
-
-/// The value at a pointer into an answer.
-pub fn part_of(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
-    let rest = pointer.strip_prefix('/')?;
-    let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
-}
-
-/// The part of a pointer that exists, with the keys there. The walk ends where the answer ends, however long the pointer is.
-pub fn reached(answer: &Map<String, Value>, pointer: &str) -> String {
-    let names = |fields: &Map<String, Value>| fields.keys().take(12).cloned().collect::<Vec<_>>().join(", ");
-    let mut found = format!("; at `` there is {}", names(answer));
-    let (mut at, mut path): (Option<&Value>, String) = (None, String::new());
-    for step in pointer.split('/').skip(1) {
-        let name = pointer_unescape(step);
-        let next = match at {
-            None => answer.get(&*name),
-            Some(Value::Object(fields)) => fields.get(&*name),
-            Some(Value::Array(items)) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
-            Some(_) => None,
-        };
-        let Some(next) = next else { break };
-        (at, path) = (Some(next), format!("{path}/{step}"));
-        match next {
-            Value::Object(fields) => found = format!("; at `{path}` there is {}", names(fields)),
-            Value::Array(items) => found = format!("; at `{path}` there are {} items", items.len()),
-            _ => {}
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_pointer_of_any_length_is_explained_or_refused() {
-        let answer = json!({"result": {"a/b": [{"id": 1}], "n": 2}, "ok": true});
-        let answer = answer.as_object().unwrap();
-        for (pointer, expected) in [
-            ("/results/x", "; at `` there is result, ok"),
-            ("/result/n/deep", "; at `/result` there is a/b, n"),
-            ("/result/a~1b/7", "; at `/result/a~1b` there are 1 items"),
-            (&"/x".repeat(500_000), "; at `` there is result, ok"),
-        ] {
-            assert_eq!(reached(answer, pointer), expected);
-        }
-        let long = format!("/{}", "x".repeat(MAX_POINTER));
-        assert!(read_select(Some(json!([long]))).is_err());
-        assert!(read_select(Some(json!(["/result"]))).is_ok());
     }
 }

@@ -8,22 +8,24 @@ use tokio::time::timeout;
 use super::backend::{
     BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
-use super::{Checked, Notes, record, results, steps};
-use crate::functions::Function;
-use crate::tool_error::ToolError;
-use toolcrib_catalog::ToolArgument;
+use super::call::{Checked, Notes};
+use super::results::first_page;
+use super::select::{Missing, select_fields};
+use super::sent_arguments::SentArguments;
+use super::session_context::store_session_context;
+use super::steps::{preview_steps, run_steps};
+use crate::tool_error::{Result, ToolError};
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
-use toolcrib_definition::secret::REDACTED;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Answers a dry run with the request that a call would send.
-pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value> {
     let backend = backend(call)?;
     if let Backend::Steps(backend) = &*backend {
         // A dry run of steps runs those that only read.
         let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
-        return Box::pin(steps::preview(call, backend, &sent, notes)).await;
+        return Box::pin(preview_steps(call, backend, &sent, notes)).await;
     }
     let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
     let begun = Begun::default();
@@ -37,14 +39,14 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value, 
 }
 
 /// Sends a call to its backend.
-pub(super) async fn send(call: &Checked, notes: &mut Notes) -> Result<Value, ToolError> {
+pub(super) async fn send(call: &Checked, notes: &mut Notes) -> Result<Value> {
     let begun = Begun::default();
     let sent = guarded(send_begun(call, &begun, notes)).await;
     sent.unwrap_or_else(|_| Err(call.panicked(begun.is_marked())))
 }
 
 /// Runs a call, and marks `begun` before anything is sent.
-async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<Value, ToolError> {
+async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<Value> {
     let backend = backend(call)?;
     let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
     notes.was_run = true;
@@ -52,7 +54,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
         Backend::Steps(backend) => {
-            let result = Box::pin(steps::run(call, backend, &sent, begun, notes)).await?;
+            let result = Box::pin(run_steps(call, backend, &sent, begun, notes)).await?;
             Ok(BackendResponse::new(result))
         }
         // The other backends have time limits themselves.
@@ -75,7 +77,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
         error => Box::new(error.without(&hidden)),
     });
-    record::store_session_context(call, call.tool(), &content, notes).await;
+    store_session_context(call, call.tool(), &content, notes).await;
     match call.request.step {
         // The next step may need all of it.
         Some(_) => Ok(content),
@@ -83,12 +85,12 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         None if call.request.as_is && notes.original.is_some() => Ok(content),
         None => {
             let content = selected(call, content, notes);
-            Ok(results::first_page(call, content, notes).await)
+            Ok(first_page(call, content, notes).await)
         }
     }
 }
 
-fn backend(call: &Checked) -> Result<Cow<'_, Backend>, ToolError> {
+fn backend(call: &Checked) -> Result<Cow<'_, Backend>> {
     Backends::of(call.tool(), call.config()).ok_or_else(|| no_backend(call.tool(), call.arguments()))
 }
 
@@ -98,8 +100,8 @@ fn selected(call: &Checked, content: Value, notes: &mut Notes) -> Value {
         return content;
     }
     notes.original = None;
-    let (fields, missing) = results::select_fields(&content, &call.request.select);
-    notes.warnings.extend(missing.iter().map(results::Missing::warning));
+    let (fields, missing) = select_fields(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(Missing::warning));
     fields
 }
 
@@ -109,17 +111,15 @@ async fn run_function(
     function: &str,
     request: BackendRequest<'_>,
 ) -> Result<BackendResponse, BackendError> {
-    // A function that runs tools could call itself without an end.
-    let Some(function) = Function::named(function).filter(|function| !function.runs_tools()) else {
+    let Some(answer) = (call.functions)(&call.context, function, request.arguments.clone()) else {
         return Err(BackendError::unconfigured(
             "this tool is to be run by a function that there is not, or that runs tools itself",
         ));
     };
     request.begun.mark();
     let time = call.config().serve.limits.call_time();
-    match timeout(time, function.call(&call.context, request.arguments.clone())).await {
+    match timeout(time, answer).await {
         Ok(answer) => answer
-            .into_result()
             .map(|fields| BackendResponse::new(Value::Object(fields)))
             .map_err(BackendError::of_function),
         Err(_) => {
@@ -157,62 +157,4 @@ fn without(hidden: &FilledSecrets, mut error: ToolError) -> ToolError {
         error.hints = hints;
     }
     error
-}
-
-/// The arguments of a call, for its backend.
-pub(super) struct SentArguments<'c> {
-    pub(super) value: Cow<'c, Value>,
-    /// The values that no answer may repeat.
-    pub(super) hidden: Vec<Value>,
-}
-
-impl<'c> SentArguments<'c> {
-    /// The arguments with all values.
-    fn of(call: &'c Checked) -> Result<Self, BackendError> {
-        Self::filled(call, |_, value| value)
-    }
-
-    /// The arguments for a text about the call, without the values that no answer may repeat.
-    fn shown(call: &'c Checked) -> Result<Self, BackendError> {
-        Self::filled(call, |argument, value| if is_secret(argument) { REDACTED.into() } else { value })
-    }
-
-    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
-        let mut value = Cow::Borrowed(call.arguments());
-        let mut hidden = Vec::new();
-        for argument in &call.tool().set_arguments {
-            let is_given = value.get(&argument.name).is_some_and(|given| !given.is_null());
-            if is_given && !argument.set.hidden {
-                continue;
-            }
-            let own = value_of(call, argument)?;
-            if is_secret(argument) {
-                hidden.push(own.clone());
-            }
-            if let Value::Object(arguments) = value.to_mut() {
-                arguments.insert(argument.name.clone(), shown(argument, own));
-            }
-        }
-        Ok(Self { value, hidden })
-    }
-}
-
-/// Whether the value may be in no answer: callers do not know it, or it comes from the environment.
-fn is_secret(argument: &ToolArgument) -> bool {
-    argument.set.hidden || argument.set.env.is_some()
-}
-
-fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendError> {
-    if let Some(value) = &argument.set.value {
-        return Ok(value.clone());
-    }
-    let Some(variable) = &argument.set.env else {
-        return Err(BackendError::unconfigured(format!(
-            "the operator sets the argument `{}`, but its value is not read: toolcrib.toml was found, not named",
-            argument.name
-        )));
-    };
-    let text = call.context.services.backends.variable(variable)?;
-    let plain = || Value::from(text.as_str());
-    Ok(if argument.is_text { plain() } else { serde_json::from_str(&text).unwrap_or_else(|_| plain()) })
 }

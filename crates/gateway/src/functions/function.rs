@@ -1,36 +1,33 @@
 //! A function of toolcrib: its name, its handler, and the facts that lists, limits and metrics need.
 //!
-//! [`Function::call`] shows every phase of a call: its session, its valid arguments, its answer, its trace.
+//! What a handler works with, such as its context and its answer, is imported from here.
 
-use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Instant;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError, context};
-use crate::exec::{BYTES_A_TOKEN, Caller, EffectLimit};
-use crate::state::{Event, EventKind, InvalidSessionName, Session, WaitBudget};
-use toolcrib_catalog as catalog;
+use super::arguments::read_arguments;
+use crate::exec::EffectLimit;
+use crate::state::EventKind;
 use toolcrib_catalog::Tool;
-use toolcrib_catalog::config::RequireDoc;
-use toolcrib_definition::Effect;
-use toolcrib_definition::guard::{MISTAKE, guarded};
-use toolcrib_docs::help;
+
+// The types that every function works with.
+pub(super) use super::answer::Answer;
+pub(super) use crate::context::{CatalogView, FunctionContext};
+pub(super) use crate::tool_error::{ErrorCode, Result, ToolError};
 
 /// A function of toolcrib.
 #[derive(Debug)]
 pub struct Function {
-    name: &'static str,
-    handler: Handler,
+    pub(super) name: &'static str,
+    pub(super) handler: Handler,
     lists: &'static [FunctionList],
     runs: Option<EffectLimit>,
     runs_several_tools: bool,
-    trace: Option<EventKind>,
-    example: Option<Example>,
+    pub(super) trace: Option<EventKind>,
+    pub(super) example: Option<Example>,
     takes_idempotency_key: bool,
 }
 
@@ -38,7 +35,7 @@ pub struct Function {
 type Handler = for<'c> fn(&'static Function, &'c FunctionContext, Value) -> AnswerFuture<'c>;
 
 /// An answer that is waited for.
-pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer, ToolError>> + Send + 'c>>;
+pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'c>>;
 
 /// The arguments of a function, which answer its call.
 pub(super) trait Arguments: DeserializeOwned + Send {
@@ -47,7 +44,7 @@ pub(super) trait Arguments: DeserializeOwned + Send {
         self,
         function: &Function,
         context: &FunctionContext,
-    ) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+    ) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 /// Answers a call with arguments that fit the definition of the function.
@@ -57,7 +54,7 @@ fn answer_with<'c, A: Arguments + 'static>(
     arguments: Value,
 ) -> AnswerFuture<'c> {
     Box::pin(async move {
-        let arguments: A = context::arguments(function, context, arguments)?;
+        let arguments: A = function.arguments(context, arguments)?;
         arguments.answer(function, context).await
     })
 }
@@ -146,7 +143,16 @@ impl Function {
 
     /// Its definition: description, schema of its arguments, example.
     pub fn definition(&self) -> Option<&'static Tool> {
-        catalog::functions().named(self.name)
+        toolcrib_catalog::functions().named(self.name)
+    }
+
+    /// The arguments of a call, as their own type.
+    pub(super) fn arguments<T: DeserializeOwned>(
+        &self,
+        context: &FunctionContext,
+        given: Value,
+    ) -> Result<T> {
+        read_arguments((self.name, self.definition()), context.view.catalog().secrets(), given)
     }
 
     /// Whether it is in a list.
@@ -183,257 +189,4 @@ impl Function {
     pub fn takes_idempotency_key(&self) -> bool {
         self.takes_idempotency_key
     }
-}
-
-// Tools for the example arguments of functions.
-
-/// A call of a tool by `tool_exec`.
-pub(super) fn called(tool: &Arc<Tool>) -> Value {
-    help::called(tool, &tool.call.clone().unwrap_or_default())
-}
-
-/// The tools that a caller can call as they are documented.
-pub(super) fn tools(view: &CatalogView) -> impl Iterator<Item = &Arc<Tool>> {
-    let tools = view.catalog().tools.iter().enumerate();
-    tools.filter(|(index, tool)| tool.call.is_some() && !view.is_forbidden(*index)).map(|(_, tool)| tool)
-}
-
-pub(super) fn reads(tool: &&Arc<Tool>) -> bool {
-    tool.effect == Effect::Read
-}
-
-/// A tool that changes nothing, where there is one.
-pub(super) fn harmless(view: &CatalogView) -> Option<&Arc<Tool>> {
-    tools(view).find(reads).or_else(|| tools(view).next())
-}
-
-// A call of a function: its session, its trace, its valid arguments, and its answer, also after a panic.
-
-/// The help path where no op is known.
-pub(super) const ROOT: &str = "root";
-
-/// The error of a call that has panicked.
-pub(super) fn panicked() -> ToolError {
-    ToolError::new(ErrorCode::Internal, MISTAKE, "tell the operator")
-}
-
-impl Function {
-    /// Answers a call. The arguments come from the caller, are checked here, and may name the session of the call. A
-    /// panic is answered as well.
-    pub async fn call(&'static self, context: &FunctionContext, mut arguments: Value) -> Answer {
-        let failed =
-            |error: ToolError| Answer::from(error).with_registry_version(&context.view.catalog().version);
-        let answer = guarded(WaitBudget::current().with(async {
-            match session_of(&mut arguments) {
-                None => self.traced_call(context, arguments).await,
-                Some(Ok(session)) => self.traced_call(&context.in_session(session), arguments).await,
-                Some(Err(error)) => failed(error.or_help_path(self.name())),
-            }
-        }));
-        answer.await.unwrap_or_else(|_| failed(panicked().or_help_path(ROOT)))
-    }
-
-    async fn traced_call(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
-        let traced = TracedCall::of(self, context, &arguments);
-        let answer = (self.handler)(self, context, arguments).await.unwrap_or_else(|error| {
-            let named = traced.as_ref().and_then(|traced| traced.names.first());
-            let error = self.with_example(error, &context.view);
-            let help_path = self.help_path(&context.view, named, &error);
-            error.or_help_path(help_path).into()
-        });
-        let answer = answer.with_registry_version(&context.view.catalog().version);
-        if let Some(traced) = traced {
-            traced.record(self, context, &answer).await;
-        }
-        answer
-    }
-
-    /// Adds valid arguments for this caller to an error, unless it has an example better than the definition's invented one.
-    fn with_example(&self, mut error: ToolError, view: &CatalogView) -> ToolError {
-        let invented = self.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
-        let has_none = error.example.is_none() || error.example == invented;
-        // An error in the arguments of another tool is not explained by an example of this function.
-        let is_ours = !error.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
-        if error.code == ErrorCode::ValidationError && has_none && is_ours {
-            error.example = self.example.and_then(|example| example(view)).or(invented);
-        }
-        error
-    }
-
-    /// The help path of an error: the op that the call names, else the function for arguments that do not fit it, else
-    /// the root.
-    fn help_path<'p>(&self, view: &'p CatalogView, named: Option<&String>, error: &ToolError) -> &'p str {
-        let index = named.and_then(|name| view.resolve(name.trim()).ok());
-        match index.and_then(|index| view.catalog().tools.get(index)) {
-            Some(tool) => &tool.op,
-            None if error.code == ErrorCode::ValidationError && !self.runs_tools() => self.name(),
-            None => ROOT,
-        }
-    }
-}
-
-// The trace of a call: the pages that its session has read, and counts. Calls of tools are recorded where they are run.
-
-/// Most ops that one event names.
-const FOUND: usize = 50;
-
-/// Takes the session that a call names itself out of its arguments.
-fn session_of(arguments: &mut Value) -> Option<Result<Arc<str>, ToolError>> {
-    match arguments.as_object_mut()?.shift_remove("session")? {
-        Value::Null => None,
-        Value::String(id) => Some(Session::named(&id).map_err(bad_session)),
-        _ => Some(Err(bad_session(InvalidSessionName))),
-    }
-}
-
-fn bad_session(bad: InvalidSessionName) -> ToolError {
-    let message = format!("`session` does not fit: {bad}");
-    ToolError::invalid(message, "send a name of your own for the session, such as `s-42`, or none")
-        .field("/session", &bad.to_string())
-}
-
-impl FunctionContext {
-    /// The same call in another session.
-    fn in_session(&self, session: Arc<str>) -> Self {
-        let caller = Caller { session: Some(session), names_session: true, ..Caller::clone(&self.caller) };
-        Self { caller: Arc::new(caller), ..self.clone() }
-    }
-}
-
-/// A call of a function about tools, while it is answered.
-struct TracedCall {
-    kind: EventKind,
-    /// The tools that were requested by name.
-    names: Vec<String>,
-    /// The arguments to record, where there is a session.
-    input: Value,
-    started: Instant,
-}
-
-impl TracedCall {
-    /// Records the request.
-    fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
-        let kind = function.trace?;
-        let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
-        let input = match context.caller.session {
-            Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),
-            None => Value::Null,
-        };
-        Some(Self { kind, names, input, started: Instant::now() })
-    }
-
-    /// Records the outcome.
-    async fn record(self, function: &Function, context: &FunctionContext, answer: &Answer) {
-        self.count(context, answer);
-        let Some(session) = context.caller.session() else { return };
-        let event = Event {
-            trace_id: context.trace.id().into(),
-            caller: session.caller.to_string(),
-            session: Some(session.id.to_string()),
-            kind: self.kind,
-            function: function.name().into(),
-            outcome: answer.error().map_or("ok", ErrorCode::as_str).into(),
-            latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            tokens: (answer.bytes() as u64 / BYTES_A_TOKEN) as i64,
-            ..Event::default()
-        };
-        let state = &context.services.state;
-        let body = answer.body();
-        if let Some(error) = body.get("error").filter(|_| !answer.is_ok()) {
-            let error = error.get("message").and_then(Value::as_str);
-            let error = error.map(|error| context.view.catalog().secrets().text(error).into_owned());
-            return state.record(Event { input: self.input, error, ..event });
-        }
-        if self.kind == EventKind::Search {
-            let mut found = Vec::new();
-            ops(body, &mut found);
-            let detail = match (body.get("verdict"), body.get("results").and_then(Value::as_array)) {
-                (Some(verdict), _) => json!({ "verdict": verdict }),
-                (None, Some(results)) => {
-                    let verdicts = results.iter().filter_map(|result| result.get("verdict"));
-                    json!({ "verdicts": verdicts.collect::<Vec<_>>() })
-                }
-                (None, None) => Value::Null,
-            };
-            return state.record(Event { input: self.input, found, detail, ..event });
-        }
-        let mut docs = Vec::new();
-        docs_in(body, &mut docs);
-        if docs.is_empty() {
-            return state.record(Event { input: self.input, ..event });
-        }
-        let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
-        for (place, (op, version, proves)) in docs.into_iter().enumerate() {
-            if keeps && (proves || self.kind == EventKind::Expand) {
-                // A failure of state shows in its health, and prevents no reading.
-                let _ = state.record_doc_read(&session, op, version).await;
-            }
-            let op = Some(op.to_string());
-            let detail = json!({ "doc_version": version });
-            // The answer counts once.
-            let tokens = if place == 0 { event.tokens } else { 0 };
-            state.record(Event { op, detail, tokens, input: self.input.clone(), ..event.clone() });
-        }
-    }
-
-    fn count(&self, context: &FunctionContext, answer: &Answer) {
-        let counts = &context.services.counts;
-        let served = answer.bytes() as u64 / BYTES_A_TOKEN;
-        counts.add("toolcrib_tokens_served_total", "", served);
-        if self.kind == EventKind::Search {
-            let is_none = answer.error() == Some(ErrorCode::NoMatchInCategory)
-                || answer.verdict().is_some_and(|verdict| verdict == "no_match");
-            counts.add("toolcrib_search_abstentions_total", "", is_none.into());
-        }
-    }
-}
-
-/// The tools that are requested by name.
-fn names(arguments: &Value) -> Vec<String> {
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-    let list = |name: &str| arguments.get(name).and_then(Value::as_array);
-    let alone = ["name", "path", "tool_id"].into_iter().filter_map(text);
-    let several = ["names", "paths"].into_iter().filter_map(list).flatten().filter_map(Value::as_str);
-    alone.chain(several).take(FOUND).map(ToString::to_string).collect()
-}
-
-/// The only argument, or all of them.
-fn said(arguments: &Value) -> Cow<'_, Value> {
-    let only = arguments.as_object().filter(|fields| fields.len() == 1);
-    let only = only
-        .and_then(|fields| ["query", "name", "path", "tool_id"].iter().find_map(|name| fields.get(*name)));
-    only.map_or(Cow::Borrowed(arguments), Cow::Borrowed)
-}
-
-/// Fields of an answer that do not count as found.
-const ASIDE: [&str; 8] =
-    ["meta", "hints", "nearest", "categories", "help", "args_schema", "result_schema", "example"];
-
-fn inside(fields: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
-    let inner = fields.iter().filter(|(name, _)| !ASIDE.contains(&name.as_str())).map(|(_, value)| value);
-    inner.flat_map(|value| {
-        let items = value.as_array().into_iter().flatten();
-        items.chain(Some(value)).filter_map(Value::as_object)
-    })
-}
-
-fn op(fields: &Map<String, Value>) -> Option<&str> {
-    fields.get("op").or_else(|| fields.get("tool_id"))?.as_str()
-}
-
-/// The ops that a search has found, best first.
-fn ops(fields: &Map<String, Value>, found: &mut Vec<String>) {
-    if let Some(op) = op(fields).filter(|op| found.len() < FOUND && !found.iter().any(|known| known == op)) {
-        found.push(op.to_string());
-    }
-    inside(fields).for_each(|inner| ops(inner, found));
-}
-
-/// The docs in an answer: op, version, and whether it carries the receipt.
-fn docs_in<'b>(fields: &'b Map<String, Value>, docs: &mut Vec<(&'b str, &'b str, bool)>) {
-    if let (Some(op), Some(version)) = (op(fields), fields.get("doc_version").and_then(Value::as_str)) {
-        docs.push((op, version, fields.contains_key("receipt")));
-        return;
-    }
-    inside(fields).for_each(|inner| docs_in(inner, docs));
 }

@@ -10,32 +10,43 @@
 //!    of the result for an MCP client.
 
 mod answer;
-mod catalog_view;
-mod context;
+mod arguments;
+mod block_data;
+mod call;
+mod call_tool;
+mod client_answer;
 mod discovery;
+mod examples;
 mod function;
 pub mod pick;
+mod read_result;
 mod read_tool_doc;
+mod search;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;
 mod tool_search;
+mod trace;
 
 use serde_json::json;
 
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
+use examples::{called, harmless, reads, tools};
 use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
-use function::{called, harmless, reads, tools};
 use toolcrib_definition::is_respelled;
 
+pub use crate::context::{
+    CatalogView, Counters, DocPage, FunctionContext, IndexPage, SemanticSearch, ServedSkill, Services,
+    SkillFile, Trace,
+};
 pub use crate::tool_error::{ErrorCode, ToolError};
-pub use answer::{Answer, BlockData, ClientAnswer, ClientBlock, GivenNotes, linked_data};
-pub use catalog_view::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
-pub use context::{Counters, FunctionContext, SemanticSearch, Services, Trace};
+pub use answer::Answer;
+pub use block_data::{BlockData, linked_data};
+pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use function::{Function, FunctionList};
+pub use search::{SearchOutcome, SearchQuery};
 pub use tool_exec::ToolCall;
-pub use tool_search::{SearchOutcome, SearchQuery};
 
 /// Finds tools by what they do.
 const TOOL_SEARCH: Function = Function::new::<tool_search::ToolSearch>("tool_search")
@@ -75,7 +86,7 @@ static ALL: [Function; 14] = [
         .runs(EffectLimit::None)
         .several()
         .example(tool_batch::example),
-    Function::new::<tool_exec::ReadResult>("read_result"),
+    Function::new::<read_result::ReadResult>("read_result"),
     Function::new::<discovery::List>("list").listed(&[Discovery, All, SplitAll]).traced(EventKind::Search),
     Function::new::<discovery::SearchNodes>("search_nodes")
         .listed(&[Discovery, All, SplitAll])
@@ -87,7 +98,7 @@ static ALL: [Function; 14] = [
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
         .example(|view| Some(json!({ "tool_id": harmless(view)?.op }))),
-    Function::new::<tool_exec::CallTool>("call_tool")
+    Function::new::<call_tool::CallTool>("call_tool")
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None)
         .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::function::Arguments;
-use super::tool_search::find;
-use super::{Answer, Function, FunctionContext, SearchQuery, SemanticSearch, ToolError};
+use super::function::{Answer, FunctionContext, Result, ToolError};
+use super::function::{Arguments, Function};
+use super::search::{SearchQuery, find};
+use crate::context::SemanticSearch;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;
@@ -55,28 +56,24 @@ pub struct PickOutcome {
 }
 
 /// Arguments of `pick`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Pick {
-    #[serde(default)]
     input: Value,
     max_candidates: Option<usize>,
     min_score: Option<f32>,
-    #[serde(default)]
     allow_unsafe: bool,
-    #[serde(default)]
     scorer: ScorerKind,
     timeout_ms: Option<u64>,
     role: Option<String>,
-    #[serde(default)]
     capabilities: Vec<String>,
     max_cost: Option<f64>,
     max_effect: Option<Effect>,
-    #[serde(default)]
     debug: bool,
 }
 
 impl Arguments for Pick {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();
         let options = Options {
@@ -139,12 +136,7 @@ fn described(picked: &Picked) -> Value {
 
 impl FunctionContext {
     /// Picks from the tools that the caller may see.
-    pub async fn pick(
-        &self,
-        input: Value,
-        scorer: ScorerKind,
-        options: &Options,
-    ) -> Result<PickOutcome, ToolError> {
+    pub async fn pick(&self, input: Value, scorer: ScorerKind, options: &Options) -> Result<PickOutcome> {
         self.configured(scorer)?;
         self.view.wait_for_indexes().await;
         let all = &self.view.catalog().tools;
@@ -177,7 +169,7 @@ impl FunctionContext {
     }
 
     /// Refuses a scorer whose model is not configured.
-    fn configured(&self, scorer: ScorerKind) -> Result<(), ToolError> {
+    fn configured(&self, scorer: ScorerKind) -> Result<()> {
         let missing = match scorer {
             ScorerKind::Keyword => return Ok(()),
             ScorerKind::Embedding | ScorerKind::Hybrid => match self.services.semantic {

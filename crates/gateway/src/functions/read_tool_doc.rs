@@ -5,8 +5,11 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::function::{Arguments, ROOT};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, discovery};
+use super::call::ROOT;
+use super::discovery::not_authorized;
+use super::function::{
+    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_docs::{Doc, Section};
 
@@ -31,14 +34,14 @@ enum Part {
 }
 
 impl Arguments for ReadToolDoc {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let view = &*context.view;
         let mut found = Vec::new();
         let mut errors = Vec::new();
         let mut seen = HashSet::new();
         for name in self.name.iter().chain(&self.names) {
             match view.resolve(name) {
-                Ok(index) if view.is_forbidden(index) => errors.push((name, discovery::not_authorized(name))),
+                Ok(index) if view.is_forbidden(index) => errors.push((name, not_authorized(name))),
                 Ok(index) if seen.insert(index) => found.extend(read(view, index, self.section)?),
                 Ok(_) => {}
                 Err(unresolved) => match index_page(view, name) {
@@ -102,7 +105,7 @@ struct Found {
 }
 
 /// The requested part of the doc of the tool at this position.
-fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>, ToolError> {
+fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>> {
     let (Some(tool), Some(page)) = (view.catalog().tools.get(index), view.page(index)) else {
         return Ok(None);
     };
@@ -129,7 +132,7 @@ fn section_text(view: &CatalogView, tool: &Tool, section: Section) -> (String, b
     let none = || format!("No {} here; the arguments come with a complete call.", section.as_str());
     let text = doc.section(section, tool).unwrap_or_else(none);
     let heading = (section != Section::Summary).then(|| format!("# {}", doc.heading()));
-    let receipt = doc.receipt_line().filter(|_| earns_receipt);
+    let receipt = if earns_receipt { doc.receipt_line() } else { None };
     let parts: Vec<String> = heading.into_iter().chain([text]).chain(receipt).collect();
     (parts.join("\n\n"), earns_receipt)
 }

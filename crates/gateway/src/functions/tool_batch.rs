@@ -4,8 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::function::{AnswerFuture, ROOT, called, harmless, panicked};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError, context};
+use super::call::{ROOT, panicked};
+use super::examples::{called, harmless};
+use super::function::{
+    Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
 use toolcrib_catalog::arguments::WRAPPERS;
@@ -27,13 +30,9 @@ pub(super) fn run<'c>(
     Box::pin(answer(function, context, input))
 }
 
-async fn answer(
-    function: &'static Function,
-    context: &FunctionContext,
-    input: Value,
-) -> Result<Answer, ToolError> {
+async fn answer(function: &'static Function, context: &FunctionContext, input: Value) -> Result<Answer> {
     let (arguments, items) = taken(input)?;
-    let asked: BatchArguments = context::arguments(function, context, arguments)?;
+    let asked: BatchArguments = function.arguments(context, arguments)?;
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,
@@ -142,7 +141,7 @@ const LONGEST_ID: usize = 64;
 struct BatchItem {
     id: Option<String>,
     /// The call, or the error of an invalid item.
-    call: Result<BatchCall, ToolError>,
+    call: Result<BatchCall>,
 }
 
 #[derive(Clone)]
@@ -152,7 +151,7 @@ struct BatchCall {
 }
 
 /// The arguments with their list under the right name, and the calls in it.
-fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>), ToolError> {
+fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>)> {
     let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
@@ -225,7 +224,7 @@ impl BatchItem {
 }
 
 impl BatchCall {
-    fn read(mut fields: Map<String, Value>) -> Result<Self, ToolError> {
+    fn read(mut fields: Map<String, Value>) -> Result<Self> {
         let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
         if !fields.contains_key("input")
             && !fields.contains_key("op")
@@ -350,14 +349,14 @@ struct References<'a> {
 
 impl References<'_> {
     /// An input with the values that its references mean.
-    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>, ToolError> {
+    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>> {
         let field = |(name, value): (&String, &Value)| {
             Ok((name.clone(), self.value(value, &pointer_join("", name), 0)?))
         };
         input.iter().map(field).collect()
     }
 
-    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value, ToolError> {
+    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value> {
         if depth > DEEPEST {
             return Err(misfit(at, "this is nested too deeply".into()));
         }
@@ -368,18 +367,18 @@ impl References<'_> {
                     let field = |(name, value): (&String, &Value)| {
                         Ok((name.clone(), self.value(value, &pointer_join(at, name), depth + 1)?))
                     };
-                    Value::Object(fields.iter().map(field).collect::<Result<_, ToolError>>()?)
+                    Value::Object(fields.iter().map(field).collect::<Result<_>>()?)
                 }
             },
             Value::Array(items) => {
                 let item = |(index, value)| self.value(value, &pointer_join(at, index), depth + 1);
-                items.iter().enumerate().map(item).collect::<Result<_, ToolError>>()?
+                items.iter().enumerate().map(item).collect::<Result<_>>()?
             }
             plain => plain.clone(),
         })
     }
 
-    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value, ToolError> {
+    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value> {
         let index = match from {
             Value::String(id) => {
                 let earlier = self.items.iter().take(self.answers.len());

@@ -1,18 +1,17 @@
 //! The functions that run one tool: `tool_exec`, `tool_exec_read` and `tool_exec_write` for clients that ask a person
 //! depending on the effect of a function, `call_tool` of the discovery protocol, and a call of a tool by its own name. All make
-//! a [`CallRequest`], which [`exec::execute`] answers. `read_result` reads on in a long result.
+//! a [`CallRequest`], which [`execute`] answers. `read_result` reads on in a long result.
 
 use std::time::Instant;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::function::{AnswerFuture, Arguments, panicked};
-use super::{Answer, CatalogView, Function, FunctionContext, ToolError, discovery};
-use crate::exec::{self, CallRequest, Envelope, Outcome, next_page};
+use super::call::panicked;
+use super::function::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, ToolError};
+use crate::exec::{CallRequest, Envelope, Outcome, execute, refuse};
 use crate::state::WaitBudget;
 use toolcrib_catalog::Resolved;
-use toolcrib_catalog::arguments::{FieldError, decoded};
+use toolcrib_catalog::arguments::decoded;
 use toolcrib_definition::guard::guarded;
 
 /// Characters of the op that the error of an unreadable call repeats.
@@ -45,10 +44,8 @@ async fn run_request(
 ) -> Answer {
     let context = context.clone();
     enveloped(match request {
-        Ok(request) => exec::execute(context, request).await,
-        Err(error) => {
-            exec::refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), error).await
-        }
+        Ok(request) => execute_with_functions(context, request).await,
+        Err(error) => refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), error).await,
     })
 }
 
@@ -140,97 +137,18 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
     Envelope { op: own.name().to_string(), outcome, repaired: Vec::new(), meta, original: None }
 }
 
-fn enveloped(mut envelope: Envelope) -> Answer {
+/// Runs a call, for which functions may be backends of tools.
+pub(super) async fn execute_with_functions(context: FunctionContext, request: CallRequest) -> Envelope {
+    execute(context, request, |context, name, arguments| {
+        // A function that runs tools could call itself without an end.
+        let function = Function::named(name).filter(|function| !function.runs_tools())?;
+        Some(Box::pin(async move { function.call(context, arguments).await.into_result() }))
+    })
+    .await
+}
+
+pub(super) fn enveloped(mut envelope: Envelope) -> Answer {
     let error = envelope.outcome.error();
     let original = envelope.original.take();
     Answer::enveloped(envelope.fields(), error, original)
-}
-
-/// Arguments of `call_tool`: a call in the words of the discovery protocol.
-#[derive(Deserialize)]
-pub(super) struct CallTool {
-    tool_id: String,
-    arguments: Option<Map<String, Value>>,
-    dry_run: Option<bool>,
-}
-
-impl Arguments for CallTool {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
-        let (index, tool) = discovery::named_tool(&context.view, &self.tool_id)?;
-        let op = tool.op.clone();
-        let request = CallRequest {
-            function: function.name(),
-            op: op.clone(),
-            tool: Some(index),
-            args: self.arguments.map(Value::Object).unwrap_or_default(),
-            dry_run: self.dry_run,
-            ..CallRequest::default()
-        };
-        let envelope = exec::execute(context.clone(), request).await;
-        match envelope.outcome {
-            Outcome::Failed(error) => Err(in_own_words(error, &op)),
-            Outcome::Result(_) | Outcome::Replayed(_) => Ok(of_call_tool(envelope)),
-        }
-    }
-}
-
-/// The result of `call_tool`, with notes on the call.
-fn of_call_tool(mut envelope: Envelope) -> Answer {
-    let original = envelope.original.take();
-    let mut fields = Map::new();
-    fields.insert("ok".into(), true.into());
-    fields.insert("tool_id".into(), envelope.op.as_str().into());
-    let repaired = serde_json::to_value(&envelope.repaired).unwrap_or_default();
-    let mut envelope = envelope.fields();
-    fields.insert("result".into(), envelope.shift_remove("result").unwrap_or_default());
-    if repaired.as_array().is_some_and(|repaired| !repaired.is_empty()) {
-        fields.insert("repaired".into(), repaired);
-    }
-    if let Some(Value::Object(mut meta)) = envelope.shift_remove("meta") {
-        meta.shift_remove("trace_id");
-        meta.shift_remove("latency_ms");
-        meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
-        fields.insert("meta".into(), Value::Object(meta));
-    }
-    Answer::enveloped(fields, None, original)
-}
-
-/// The error of a call in the terms of the arguments of `call_tool`.
-fn in_own_words(mut error: ToolError, op: &str) -> ToolError {
-    let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
-    error.field_errors.iter_mut().for_each(|error| inside(&mut error.pointer));
-    error.field_errors = error.field_errors.into_iter().map(FieldError::brief).collect();
-    error.fill_in.iter_mut().chain(&mut error.dropped).for_each(inside);
-    let carried = std::mem::take(&mut error.carried);
-    if let Some(help) = error.help.take() {
-        error.hints.insert("help".into(), Value::Object(help));
-    }
-    error.example = error.example.map(|example| {
-        let mut call = Map::new();
-        call.insert("tool_id".into(), op.into());
-        call.insert("arguments".into(), example);
-        call.extend(carried.into_iter().filter(|(name, _)| matches!(name.as_str(), "dry_run" | "session")));
-        Value::Object(call)
-    });
-    error
-}
-
-/// Fewest bytes of a part of a long result.
-const LEAST: usize = 16;
-
-/// Arguments of `read_result`.
-#[derive(Deserialize)]
-pub(super) struct ReadResult {
-    cursor: String,
-    select: Option<Value>,
-}
-
-impl Arguments for ReadResult {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
-        let limit = context.view.catalog().config.exec.result_bytes.max(LEAST);
-        let state = &*context.services.state;
-        let caller = &context.caller.name;
-        let fields = next_page(state, caller, &self.cursor, (self.select, limit)).await?;
-        Ok(Answer::new(fields, None))
-    }
 }

@@ -8,9 +8,12 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::catalog_view::HelpTarget;
-use super::function::{Arguments, ROOT};
-use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
+use super::call::ROOT;
+use super::discovery::not_authorized;
+use super::function::{
+    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
+};
+use crate::context::HelpTarget;
 use crate::state::{EventKind, EventQuery};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
@@ -19,29 +22,22 @@ use toolcrib_docs::help;
 use toolcrib_docs::help::{Format, HelpOptions, usage};
 
 /// Arguments of `tool_help`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ToolHelp {
     path: Option<String>,
-    #[serde(default)]
     paths: Vec<String>,
-    #[serde(default)]
     format: Format,
-    #[serde(default = "yes")]
-    include_examples: bool,
-    #[serde(default)]
+    include_examples: Option<bool>,
     include_schemas: bool,
     known_version: Option<String>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 impl Arguments for ToolHelp {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
         let wanted = HelpOptions {
             format: self.format,
-            examples: self.include_examples,
+            examples: self.include_examples.unwrap_or(true),
             schemas: self.include_schemas,
             short_tokens: help::SHORT_TOKENS,
         };
@@ -67,7 +63,7 @@ async fn several(
     context: &FunctionContext,
     paths: impl Iterator<Item = String>,
     wanted: HelpOptions,
-) -> Result<Answer, ToolError> {
+) -> Result<Answer> {
     let mut results = Vec::new();
     let mut errors = Vec::new();
     let mut seen = HashSet::new();
@@ -107,7 +103,7 @@ async fn fields_now(
     context: &FunctionContext,
     place: &HelpTarget,
     wanted: HelpOptions,
-) -> Result<Map<String, Value>, ToolError> {
+) -> Result<Map<String, Value>> {
     if *place == HelpTarget::Session {
         return known_ops(context).await;
     }
@@ -117,7 +113,7 @@ async fn fields_now(
 }
 
 /// The help on one target as JSON, made at its first use.
-fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, ToolError> {
+fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes> {
     let make = || {
         let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
         answer.extend(fields(view, place, wanted)?);
@@ -149,11 +145,7 @@ fn unchanged(path: &str, known: &str) -> Map<String, Value> {
 }
 
 /// The fields of the help on one target.
-fn fields(
-    view: &CatalogView,
-    place: &HelpTarget,
-    wanted: HelpOptions,
-) -> Result<Map<String, Value>, ToolError> {
+fn fields(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Map<String, Value>> {
     let catalog = view.catalog();
     match place {
         HelpTarget::Op(index) => {
@@ -161,7 +153,7 @@ fn fields(
                 return Err(ToolError::internal("this tool has no place"));
             };
             if view.is_forbidden(*index) {
-                return Err(super::discovery::not_authorized(&tool.op));
+                return Err(not_authorized(&tool.op));
             }
             let page = page.as_ref().map_err(ToolError::internal)?;
             let mut fields = help::of_tool(tool, wanted);
@@ -193,7 +185,7 @@ const LONGEST_PATH: usize = 4 << 10;
 
 /// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
 /// group comes before other names of tools.
-fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, ToolError> {
+fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
     let name = path.trim();
     let catalog = view.catalog();
     if name.len() > LONGEST_PATH {
@@ -258,7 +250,7 @@ const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
 /// The ops of the caller's session, in the order of their first event.
-async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, ToolError> {
+async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
     let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
     let events = context.services.state.events(&wanted).await;
@@ -267,8 +259,10 @@ async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Tool
     let mut ops: IndexMap<&str, String> = IndexMap::new();
     for event in &events {
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
-        let tool =
-            event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
+        if !is_known || event.outcome != "ok" {
+            continue;
+        }
+        let tool = event.op.as_deref().and_then(|op| catalog.find(op));
         // A caller that may not use a tool may not see its arguments either.
         let tool = tool.filter(|tool| {
             catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))

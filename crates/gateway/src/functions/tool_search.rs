@@ -8,18 +8,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::discovery::{
-    Scope, UNREAD, category, category_hints, hundredths, near_categories, ranked, read_part,
+    Scope, UNREAD, blank, category, category_hints, hundredths, near_categories, ranked, read_part,
 };
-use super::function::Arguments;
-use super::{Answer, CatalogView, Function, FunctionContext, SemanticSearch, ToolError};
+use super::function::{Answer, Arguments, CatalogView, Function, FunctionContext, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_docs::help::argument_names;
-use toolcrib_search::semantic::{POOL, SemanticStatus, Similarities, fuse};
-use toolcrib_search::{Hit, SearchRequest, SearchResult, Verdict};
+use toolcrib_search::{Hit, SearchResult, Verdict};
 
 /// Most tools in the answer if no tool fits.
 const NEAREST: usize = 5;
+
 /// Most categories in that answer.
 const CATEGORIES: usize = 3;
 
@@ -34,15 +33,13 @@ const NEXT: &str = "ask again in other words, an action and an object; if `neare
                     there is no such tool: say so";
 
 /// Arguments of `tool_search`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ToolSearch {
     query: Option<String>,
-    #[serde(default)]
     queries: Vec<String>,
     category: Option<String>,
-    #[serde(default = "default_limit")]
-    limit: usize,
-    #[serde(default)]
+    limit: Option<usize>,
     format: Format,
 }
 
@@ -54,10 +51,6 @@ enum Format {
     Json,
 }
 
-fn default_limit() -> usize {
-    5
-}
-
 impl Arguments for ToolSearch {
     async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
         let view = &context.view;
@@ -66,15 +59,15 @@ impl Arguments for ToolSearch {
         let is_alone = self.queries.is_empty();
         if queries.is_empty() {
             return Err(match &self.query {
-                Some(_) => super::discovery::blank("query"),
-                None if !is_alone => super::discovery::blank("queries"),
+                Some(_) => blank("query"),
+                None if !is_alone => blank("queries"),
                 None => nothing_asked(),
             });
         }
         view.wait_for_indexes().await;
         let path: Vec<&str> = self.category.as_deref().into_iter().collect();
         let scope = Scope { node: category(view, &path)?, tags: &[] };
-        let searched = ranked(context, &queries, scope, self.limit).await;
+        let searched = ranked(context, &queries, scope, self.limit.unwrap_or(5)).await;
         let found = queries.iter().zip(searched.found);
         let mut results: Vec<QueryHits> =
             found.map(|(query, found)| QueryHits::new(context, query, found)).collect();
@@ -254,13 +247,18 @@ fn tool(view: &CatalogView, explained: &Explained) -> Value {
 /// the line pays only if about 2 % of such hits are right and save turns. Below this value, 2 % of the hits of labelled
 /// queries are right.
 const SURE: f32 = 0.05;
+
 /// Least confidence of a first hit that is shown with its help, and the most confidence that any other hit may then
 /// have. More than eight in ten of such first hits are right.
 const AHEAD: f32 = 0.7;
+
 const BEHIND: f32 = 0.35;
+
 /// Most words, and most characters, taken from a description to tell a hit apart.
 const WORDS: usize = 12;
+
 const CHARACTERS: usize = 90;
+
 /// Number of words of a description that are compared.
 const COMPARED: usize = 400;
 
@@ -294,8 +292,10 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
         let outcomes = outcomes.iter_mut().filter(|outcome| outcome.has_tools());
         let hits = outcomes.filter_map(|outcome| outcome.hits.get_mut(rank));
         for hit in hits.filter(|hit| hit.hit.confidence >= SURE && !view.is_forbidden(hit.hit.entry)) {
-            let usage = view.usage(hit.hit.entry).filter(|_| !told.contains(&hit.hit.entry));
-            if let Some((usage, _)) = usage.filter(|(_, tokens)| take(*tokens)) {
+            if !told.contains(&hit.hit.entry)
+                && let Some((usage, tokens)) = view.usage(hit.hit.entry)
+                && take(*tokens)
+            {
                 told.insert(hit.hit.entry);
                 hit.usage = Some(usage.clone());
             }
@@ -353,10 +353,13 @@ fn difference(tool: &Tool, others: &[&Tool], shows_arguments: bool) -> Option<St
             (is_alone && !category.is_empty()).then(|| format!("in {}", clean_line(category)))
         })
         .or_else(|| {
+            if !shows_arguments {
+                return None;
+            }
             let known: HashSet<&str> = others.iter().flat_map(|other| argument_names(other)).collect();
             let mut own =
                 argument_names(tool).into_iter().filter(|name| !known.contains(name)).map(clean_line);
-            let first = own.next().filter(|_| shows_arguments)?;
+            let first = own.next()?;
             Some(format!("takes {}", own.take(2).fold(first, |all, name| format!("{all}, {name}"))))
         })
         .map(|text| clipped(&text, CHARACTERS).into_owned())
@@ -377,76 +380,4 @@ fn described(tool: &Tool, others: &[&Tool]) -> Option<String> {
     let start = starts?.into_iter().max()?;
     let text = clean_line(&own[start..own.len().min(start + WORDS)].join(" "));
     (!plain(&text).is_empty()).then_some(text)
-}
-
-// The search that all functions use: by words, and also by meaning if a model is configured and answers in time.
-
-/// A query over the tools that the caller may see.
-#[derive(Clone, Copy)]
-pub struct SearchQuery<'q> {
-    /// The query, in any words.
-    pub query: &'q str,
-    /// Filter of tools by their position in the catalog; without it, all tools are searched.
-    pub within: Option<&'q (dyn Fn(usize) -> bool + Sync)>,
-    /// The most hits.
-    pub limit: usize,
-}
-
-/// Results of searches.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchOutcome {
-    /// The result of each query, in order.
-    pub found: Vec<SearchResult>,
-    /// Whether meaning was used; for [`super::Answer::with_semantic_status`].
-    pub semantic: SemanticStatus,
-}
-
-impl FunctionContext {
-    /// Searches for each of these queries. The wait for a model is limited by the configuration.
-    pub async fn search(&self, wanted: &[SearchQuery<'_>]) -> SearchOutcome {
-        self.view.wait_for_indexes().await;
-        let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
-        let (near, semantic) = self.similarities(&queries).await;
-        let weight = match &self.services.semantic {
-            SemanticSearch::On(semantic) => semantic.weight(),
-            _ => 0.0,
-        };
-        let found = wanted.iter().enumerate().map(|(index, wanted)| {
-            find(&self.view, *wanted, near.as_ref().and_then(|near| near.get(index)), weight)
-        });
-        SearchOutcome { found: found.collect(), semantic }
-    }
-
-    /// Returns the similarity of each query to each tool of the caller, if a model answers in time.
-    pub(super) async fn similarities(&self, queries: &[&str]) -> (Option<Vec<Similarities>>, SemanticStatus) {
-        let semantic = match &self.services.semantic {
-            SemanticSearch::On(semantic) => semantic,
-            SemanticSearch::Off => return (None, SemanticStatus::Off),
-            // The reason is for the operator: a caller should not learn the address of the model.
-            SemanticSearch::Broken(_) => {
-                let reason = "the model cannot be used as it is configured";
-                return (None, SemanticStatus::Unavailable(reason.into()));
-            }
-        };
-        match semantic.similarities(self.view.vector_slot(), &self.caller.name, queries).await {
-            Ok(near) => (Some(near), SemanticStatus::On),
-            Err(error) => (None, SemanticStatus::Unavailable(error.to_string())),
-        }
-    }
-}
-
-/// Finds tools by words, and also by meaning if similarities are given.
-pub(super) fn find(
-    view: &CatalogView,
-    wanted: SearchQuery<'_>,
-    near: Option<&Similarities>,
-    weight: f32,
-) -> SearchResult {
-    let SearchQuery { query, within, limit } = wanted;
-    let within_words = within.map(|within| within as &dyn Fn(usize) -> bool);
-    let words = |limit| view.search().find(SearchRequest { query, within: within_words, limit });
-    let Some(near) = near else { return words(limit) };
-    let named: HashSet<usize> = view.search().named_in(query).collect();
-    let counts = |place: usize| within.is_none_or(|within| within(place));
-    fuse(words(limit.max(POOL)), near, weight, limit, &counts, &|place| named.contains(&place))
 }

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{bounds, over_bounds};
-use super::database::{Access, Row, Sql, values};
-use super::{Callers, StateError, StateStore, random_id};
+use super::bounds::{bounds, over_bounds};
+use super::callers::Callers;
+use super::database::{Access, Result, Row, Sql, values};
+use super::random_id::random_id;
+use super::store::StateStore;
 
 /// A call that waits for a person's decision, or has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,13 +105,13 @@ impl StateStore {
     /// Queues a call for a person's decision. Returns the existing approval if the same caller has one for the same
     /// call (`fingerprint`) that is waiting, or decided and unused. Approvals of the same call that are bound to
     /// another definition become void.
-    pub async fn request_approval(&self, request: &Approval) -> Result<ApprovalResponse, StateError> {
+    pub async fn request_approval(&self, request: &Approval) -> Result<ApprovalResponse> {
         let request = request.clone();
         self.ask(Access::Erase, move |sql| ask(sql, &request)).await
     }
 
     /// Uses an approval for one run, and erases its arguments; false where it cannot be used.
-    pub async fn use_approval(&self, id: &str) -> Result<bool, StateError> {
+    pub async fn use_approval(&self, id: &str) -> Result<bool> {
         let id = values![*id];
         let update = format!(
             "UPDATE tool_approvals SET status = 'used', {ERASED} \
@@ -123,7 +125,7 @@ impl StateStore {
     }
 
     /// Undoes [`StateStore::use_approval`] for a call that was not sent.
-    pub async fn give_back(&self, approval: &Approval) -> Result<(), StateError> {
+    pub async fn give_back(&self, approval: &Approval) -> Result<()> {
         let update = "UPDATE tool_approvals SET status = 'approved', arguments = ?2, hidden = ?3 \
                       WHERE id = ?1 AND status = 'used'";
         let values = values![approval.id, approval.arguments.to_string(), hidden(approval)];
@@ -131,7 +133,7 @@ impl StateStore {
     }
 
     /// The random key of hashes that people see, made once and shared by all users of this state.
-    pub async fn hash_key(&self) -> Result<String, StateError> {
+    pub async fn hash_key(&self) -> Result<String> {
         let fresh = values![[random_id("a"), random_id("b"), random_id("c")].concat()];
         self.ask(Access::Write, move |sql| {
             sql.rows("INSERT INTO tool_hash_key (one, key) VALUES (1, ?1) ON CONFLICT DO NOTHING", &fresh)?;
@@ -141,7 +143,7 @@ impl StateStore {
     }
 
     /// The waiting approvals, or all stored ones, oldest first.
-    pub async fn approvals(&self, waiting_only: bool) -> Result<Vec<Approval>, StateError> {
+    pub async fn approvals(&self, waiting_only: bool) -> Result<Vec<Approval>> {
         let wanted = if waiting_only { "status = 'waiting' AND until > NOW_MS" } else { "TRUE" };
         let select = format!("SELECT {COLUMNS} FROM tool_approvals WHERE {wanted} ORDER BY asked_at, id");
         let rows = self.ask(Access::Read, move |sql| sql.rows(&select, &[])).await?;
@@ -154,7 +156,7 @@ impl StateStore {
         callers: &Callers,
         is_waiting: bool,
         limit: usize,
-    ) -> Result<Vec<Approval>, StateError> {
+    ) -> Result<Vec<Approval>> {
         let (wanted, order) = if is_waiting {
             ("status = 'waiting' AND until > NOW_MS", "ASC")
         } else {
@@ -170,25 +172,20 @@ impl StateStore {
     }
 
     /// One approval.
-    pub async fn approval(&self, id: &str) -> Result<Option<Approval>, StateError> {
+    pub async fn approval(&self, id: &str) -> Result<Option<Approval>> {
         let select = format!("SELECT {COLUMNS} FROM tool_approvals WHERE id = ?1");
         self.rows(Access::Read, &select, values![id]).await?.pop().map(approval).transpose()
     }
 
     /// The definition that a fingerprint (`bound`) of an approval belongs to.
-    pub async fn approved_definition(&self, bound: &str) -> Result<Option<Value>, StateError> {
+    pub async fn approved_definition(&self, bound: &str) -> Result<Option<Value>> {
         let select = "SELECT definition FROM approval_definitions WHERE bound = ?1";
         let row = self.rows(Access::Read, select, values![bound]).await?.pop();
         row.map(|mut row| row.json()).transpose()
     }
 
     /// The last approval of an op that a person has given, among these callers and before this time.
-    pub async fn last_approved(
-        &self,
-        op: &str,
-        callers: &Callers,
-        before: i64,
-    ) -> Result<Option<Approval>, StateError> {
+    pub async fn last_approved(&self, op: &str, callers: &Callers, before: i64) -> Result<Option<Approval>> {
         let mut values = values![op, before].to_vec();
         let select = format!(
             "SELECT {} FROM tool_approvals WHERE op = ?1 AND asked_at < ?2 AND status IN ('approved', 'used') AND {} \
@@ -206,7 +203,7 @@ impl StateStore {
         id: &str,
         yes: bool,
         reason: Option<&str>,
-    ) -> Result<Option<(Approval, bool)>, StateError> {
+    ) -> Result<Option<(Approval, bool)>> {
         let (status, erased) = if yes {
             (ApprovalStatus::Approved, String::new())
         } else {
@@ -229,7 +226,7 @@ impl StateStore {
 }
 
 /// Queues a call, unless it is queued.
-pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse, StateError> {
+pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse> {
     erase_expired(sql)?;
     // Requests for the same call wait for each other.
     sql.lock(&format!("{} {}", request.caller, request.fingerprint))?;
@@ -271,7 +268,7 @@ pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse, St
 }
 
 /// Voids the oldest waiting approvals if those of the caller, or of all callers, have too many bytes. Returns the caller's.
-fn displace_oldest(sql: &mut dyn Sql, request: &Approval) -> Result<Vec<String>, StateError> {
+fn displace_oldest(sql: &mut dyn Sql, request: &Approval) -> Result<Vec<String>> {
     let update = format!(
         "UPDATE tool_approvals SET status = 'void', reason = 'newer requests took its place', {ERASED} \
          WHERE {} RETURNING id, caller",
@@ -283,7 +280,7 @@ fn displace_oldest(sql: &mut dyn Sql, request: &Approval) -> Result<Vec<String>,
 }
 
 /// Erases the arguments of expired approvals.
-pub(super) fn erase_expired(sql: &mut dyn Sql) -> Result<(), StateError> {
+pub(super) fn erase_expired(sql: &mut dyn Sql) -> Result<()> {
     let update = format!("UPDATE tool_approvals SET {ERASED} WHERE until <= NOW_MS AND arguments <> 'null'");
     sql.rows(&update, &[]).map(drop)
 }
@@ -292,7 +289,7 @@ fn hidden(approval: &Approval) -> String {
     serde_json::to_string(&approval.hidden).unwrap_or_else(|_| "[]".into())
 }
 
-fn approval(mut row: Row) -> Result<Approval, StateError> {
+fn approval(mut row: Row) -> Result<Approval> {
     Ok(Approval {
         id: row.string(),
         caller: row.string(),
@@ -313,8 +310,8 @@ fn approval(mut row: Row) -> Result<Approval, StateError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MAX_BYTES_OF_CALLER, now};
     use super::*;
+    use crate::state::{MAX_BYTES_OF_CALLER, now};
 
     #[tokio::test]
     async fn the_oldest_waiting_calls_of_a_caller_make_room_and_the_answer_names_them() {

@@ -21,8 +21,8 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::StateError;
 use super::database::{Access, Database, Row, SCHEMA, Sql, Transaction, VERSION};
+use super::{Result, StateError};
 
 /// Longest wait for a connection, or for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -52,28 +52,24 @@ pub(super) struct Postgres {
 
 impl Postgres {
     /// The database at a URL. The connection is made at the first use.
-    pub(super) fn new(url: &str) -> Result<Self, StateError> {
+    pub(super) fn new(url: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| StateError::Failed(format!("PostgreSQL: {error}")))?;
         Ok(Self { pool: pool(url)?, has_schema: OnceCell::new(), runtime: Some(runtime) })
     }
 
-    fn wait<T>(
-        &self,
-        most: Duration,
-        doing: impl Future<Output = Result<T, StateError>>,
-    ) -> Result<T, StateError> {
+    fn wait<T>(&self, most: Duration, doing: impl Future<Output = Result<T>>) -> Result<T> {
         let late = || StateError::Failed("PostgreSQL did not answer in time".into());
         let runtime = self.runtime.as_ref().ok_or_else(late)?;
         runtime.block_on(async { timeout(most, doing).await.unwrap_or_else(|_| Err(late())) })
     }
 
-    async fn client(&self) -> Result<Client, StateError> {
+    async fn client(&self) -> Result<Client> {
         self.has_schema.get_or_try_init(|| migrate(&self.pool)).await?;
         Ok(self.pool.get().await?)
     }
 
-    fn run_with(&self, client: &mut Client, transaction: Transaction<'_>) -> Result<(), StateError> {
+    fn run_with(&self, client: &mut Client, transaction: Transaction<'_>) -> Result<()> {
         let turn = self.wait(PATIENCE, async { Ok(client.transaction().await?) })?;
         let mut statements = Statements { database: self, turn };
         transaction(&mut statements)?;
@@ -98,7 +94,7 @@ impl fmt::Debug for Postgres {
 impl Database for Postgres {
     /// After a failure, the connection is closed, and so are all idle ones: their server may have gone silent, or have become
     /// read-only while another server took over its address.
-    fn run(&self, _: Access, transaction: Transaction<'_>) -> Result<(), StateError> {
+    fn run(&self, _: Access, transaction: Transaction<'_>) -> Result<()> {
         let most = if self.has_schema.initialized() { 2 * PATIENCE } else { SCHEMA_PATIENCE };
         let mut client = self.wait(most, self.client())?;
         let done = self.run_with(&mut client, transaction);
@@ -117,7 +113,7 @@ struct Statements<'c> {
 }
 
 impl Sql for Statements<'_> {
-    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, StateError> {
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>> {
         let sql = sql.replace("NOW_MS", NOW_MS).replace('?', "$");
         let values: Vec<Parameter<'_>> = values.iter().map(Parameter).collect();
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
@@ -127,13 +123,13 @@ impl Sql for Statements<'_> {
         })
     }
 
-    fn lock(&mut self, name: &str) -> Result<(), StateError> {
+    fn lock(&mut self, name: &str) -> Result<()> {
         self.rows("SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))", &[name.to_string().into()])
             .map(drop)
     }
 }
 
-fn row(row: &tokio_postgres::Row) -> Result<Row, StateError> {
+fn row(row: &tokio_postgres::Row) -> Result<Row> {
     let columns = row.columns().iter().enumerate().map(|(index, column)| {
         Ok(match *column.type_() {
             Type::INT8 => row.try_get::<_, Option<i64>>(index)?.into(),
@@ -173,7 +169,7 @@ impl ToSql for Parameter<'_> {
 }
 
 /// Connections to a URL. No error contains the URL, which may hold a password.
-fn pool(url: &str) -> Result<Pool, StateError> {
+fn pool(url: &str) -> Result<Pool> {
     // We always check certificates.
     let url =
         url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
@@ -228,7 +224,7 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-fn tls() -> Result<ClientConfig, StateError> {
+fn tls() -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let config = config.and_then(BuilderVerifierExt::with_platform_verifier);
@@ -238,7 +234,7 @@ fn tls() -> Result<ClientConfig, StateError> {
 }
 
 /// Makes our schema where it is missing, while other processes wait. Its connection is closed afterwards.
-async fn migrate(pool: &Pool) -> Result<(), StateError> {
+async fn migrate(pool: &Pool) -> Result<()> {
     let mut client = Client::take(pool.get().await?);
     let all = client.transaction().await?;
     all.batch_execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'").await?;
@@ -251,7 +247,7 @@ async fn migrate(pool: &Pool) -> Result<(), StateError> {
             Ok(all.commit().await?)
         }
         Some(VERSION) => Ok(()),
-        Some(other) => Err(StateError::newer(other)),
+        Some(other) => Err(StateError::newer(other, VERSION)),
     }
 }
 

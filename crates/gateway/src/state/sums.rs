@@ -1,71 +1,16 @@
 //! Sums over events, written in the same transaction, so that pages answer at once however many events there are: the
-//! sessions, and the usage by day. And the search for calls, which reads a bounded number of them.
+//! sessions, and the usage by day.
 
 use std::collections::BTreeMap;
 
 use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
-use super::database::{Access, Row, Sql, values};
-use super::events::{OF_CALLS, SHARED, event, insert};
-use super::{Event, EventKind, StateError, StateStore};
+use super::database::{Result, Sql, insert, values};
+use super::event::{Event, EventKind};
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
-
-/// Most calls that one search reads.
-const WINDOW: i64 = 10_000;
-
-/// The callers whose events somebody may see.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Callers {
-    /// All.
-    #[default]
-    All,
-    /// One caller.
-    Only(String),
-    /// The callers of one tenant: their names have this beginning and this end.
-    Tenant(String, String),
-    /// Nobody.
-    Nobody,
-}
-
-impl Callers {
-    /// Returns true if this caller is one of them.
-    pub fn have(&self, caller: &str) -> bool {
-        match self {
-            Callers::All => true,
-            Callers::Nobody => false,
-            Callers::Only(name) => name == caller,
-            Callers::Tenant(begin, end) => {
-                caller.strip_prefix(begin.as_str()).is_some_and(|rest| rest.ends_with(end.as_str()))
-            }
-        }
-    }
-
-    /// The condition on a row; adds its values.
-    pub(super) fn condition(&self, values: &mut Vec<Value>) -> String {
-        let mut place = |text: &String| {
-            values.push(text.clone().into());
-            values.len()
-        };
-        match self {
-            Callers::All => "TRUE".into(),
-            Callers::Nobody => "FALSE".into(),
-            Callers::Only(name) => format!("caller = ?{}", place(name)),
-            Callers::Tenant(begin, end) => {
-                let long = begin.chars().count();
-                let short = end.chars().count();
-                let first = place(begin);
-                let last = place(end);
-                format!(
-                    "length(caller) >= {long} + {short} AND substr(caller, 1, {long}) = ?{first} \
-                     AND substr(caller, length(caller) - {short} + 1) = ?{last}"
-                )
-            }
-        }
-    }
-}
 
 /// A session with events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,157 +31,14 @@ pub struct SessionSummary {
     pub failed: u64,
 }
 
-/// Events of one day with the same caller, tool and outcome; of all callers in answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// The day, since the beginning of Unix time.
-    pub day: i64,
-    /// Whether they are searches, not calls.
-    pub is_search: bool,
-    /// The tool; empty for searches, and for calls of no known tool.
-    pub tool: String,
-    /// `ok`, the code of the error, or `NO_MATCH` for a search that found nothing.
-    pub outcome: String,
-    /// Their number.
-    pub events: i64,
-    /// Their duration in microseconds, in total.
-    pub latency_us: i64,
-}
-
 /// Outcome of a search that found nothing.
 const NO_MATCH: &str = "NO_MATCH";
-
-/// Search for calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallQuery {
-    /// The callers.
-    pub callers: Callers,
-    /// The tool.
-    pub tool: Option<String>,
-    /// `failed`, or an outcome.
-    pub outcome: Option<String>,
-    /// The number of calls to skip.
-    pub skip: usize,
-    /// Most calls.
-    pub limit: usize,
-}
-
-impl StateStore {
-    /// The sessions with the latest events, newest first, at most this many after those to skip.
-    pub async fn sessions(
-        &self,
-        callers: &Callers,
-        skip: usize,
-        limit: usize,
-    ) -> Result<Vec<SessionSummary>, StateError> {
-        let _ = self.flush().await;
-        let mut values = Vec::new();
-        let chosen = callers.condition(&mut values);
-        let select = format!(
-            "SELECT {SUMS} FROM session_sums WHERE {chosen} ORDER BY last DESC LIMIT {limit} OFFSET {skip}"
-        );
-        Ok(self.rows(Access::Read, &select, values).await?.into_iter().map(summary).collect())
-    }
-
-    /// One session.
-    pub async fn session(&self, caller: &str, session: &str) -> Result<Option<SessionSummary>, StateError> {
-        let _ = self.flush().await;
-        let select = format!("SELECT {SUMS} FROM session_sums WHERE caller = ?1 AND session = ?2");
-        Ok(self.rows(Access::Read, &select, values![caller, session]).await?.pop().map(summary))
-    }
-
-    /// The newest calls of a query, newest first, and whether there are older ones that were not read.
-    pub async fn calls(&self, wanted: &CallQuery) -> Result<(Vec<Event>, bool), StateError> {
-        let _ = self.flush().await;
-        let is_one = matches!(wanted.callers, Callers::Only(_));
-        let mut values = Vec::new();
-        let of_tool = |values: &mut Vec<Value>| {
-            let tool = wanted.tool.clone()?;
-            values.push(tool.into());
-            Some(format!("tool = ?{}", values.len()))
-        };
-        // The window follows one index: of the caller, of the tool, or of failures.
-        let (window, in_window) = match (is_one, &wanted.tool, wanted.outcome.as_deref()) {
-            (true, ..) => (wanted.callers.condition(&mut values), None),
-            (_, Some(_), _) => (of_tool(&mut values).unwrap_or_default(), wanted.tool.as_ref()),
-            (_, None, Some(outcome)) if outcome != "ok" => ("outcome <> 'ok'".to_string(), None),
-            _ => ("TRUE".to_string(), None),
-        };
-        let window = format!(
-            "(SELECT id, caller, tool, outcome FROM tool_executions WHERE {window} ORDER BY id DESC LIMIT {WINDOW}) AS newest"
-        );
-        let end = format!("SELECT count(*) FROM {window}");
-        let end_values = values.clone();
-        let mut rest = Vec::new();
-        if !is_one {
-            rest.push(wanted.callers.condition(&mut values));
-        }
-        if in_window.is_none() {
-            rest.extend(of_tool(&mut values));
-        }
-        match wanted.outcome.as_deref() {
-            None => {}
-            Some("failed") => rest.push("outcome <> 'ok'".into()),
-            Some(outcome) => {
-                values.push(outcome.to_string().into());
-                rest.push(format!("outcome = ?{}", values.len()));
-            }
-        }
-        let rest = rest.iter().map(|part| format!(" AND {part}")).collect::<String>();
-        let select = format!(
-            "SELECT {SHARED}, {OF_CALLS}, 'call', '[]' FROM tool_executions WHERE id IN (SELECT id FROM {window} \
-             WHERE TRUE{rest} ORDER BY id DESC LIMIT {} OFFSET {}) ORDER BY id DESC",
-            wanted.limit, wanted.skip
-        );
-        self.ask(Access::Read, move |sql| {
-            let found = sql.rows(&select, &values)?.into_iter().map(event).collect::<Result<Vec<_>, _>>()?;
-            let read = sql.row(&end, &end_values)?.map_or(0, |mut row| row.int());
-            Ok((found, read >= WINDOW))
-        })
-        .await
-    }
-
-    /// The usage since a day, by day, tool and outcome.
-    pub async fn usage(&self, callers: &Callers, since: i64) -> Result<Vec<Usage>, StateError> {
-        let _ = self.flush().await;
-        let mut values = vec![Value::from(since)];
-        let chosen = callers.condition(&mut values);
-        let select = format!(
-            "SELECT day, kind, tool, outcome, CAST(sum(events) AS bigint), CAST(sum(latency_us) AS bigint) FROM usage_sums \
-             WHERE day >= ?1 AND {chosen} GROUP BY day, kind, tool, outcome ORDER BY day DESC, tool, outcome"
-        );
-        let usage = |mut row: Row| Usage {
-            day: row.int(),
-            is_search: row.string() == EventKind::Search.as_str(),
-            tool: row.string(),
-            outcome: row.string(),
-            events: row.int(),
-            latency_us: row.int(),
-        };
-        Ok(self.rows(Access::Read, &select, values).await?.into_iter().map(usage).collect())
-    }
-}
-
-/// The columns of a [`SessionSummary`].
-const SUMS: &str = "caller, session, since, until, events, calls, failed";
-
-fn summary(mut row: Row) -> SessionSummary {
-    SessionSummary {
-        caller: row.string(),
-        session: row.string(),
-        since: row.int(),
-        until: row.int(),
-        events: row.int().unsigned_abs(),
-        calls: row.int().unsigned_abs(),
-        failed: row.int().unsigned_abs(),
-    }
-}
 
 /// Day, caller, kind, tool and outcome.
 type UsageKey<'e> = (i64, &'e str, &'e str, &'e str, &'e str);
 
 /// Adds events to the sums. The number of the first event is `first`.
-pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<(), StateError> {
+pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<()> {
     // In order, so that two writers never wait for each other.
     let mut sessions: BTreeMap<(&str, &str), (SessionSummary, i64)> = BTreeMap::new();
     let mut usage: BTreeMap<UsageKey<'_>, (i64, i64)> = BTreeMap::new();
@@ -281,7 +83,7 @@ pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<
 }
 
 /// Deletes the sums of events before a time.
-pub(super) fn forget_sums(sql: &mut dyn Sql, before: i64) -> Result<(), StateError> {
+pub(super) fn forget_sums(sql: &mut dyn Sql, before: i64) -> Result<()> {
     sql.rows("DELETE FROM session_sums WHERE until < ?1", &values![before])?;
     sql.rows("DELETE FROM usage_sums WHERE day < ?1", &values![before.div_euclid(DAY)]).map(drop)
 }

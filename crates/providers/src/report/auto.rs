@@ -1,7 +1,5 @@
 //! The mode that `auto` stands for: the one on which a task is estimated to cost least.
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
 
 use super::context::{FOLDER, bound};
@@ -30,29 +28,31 @@ impl AutoMode {
 }
 
 /// The mode of a payload: this one, else the one that `auto` stands for, with a note that says why.
-pub fn mode_of(request: &PayloadRequest<'_>, named: Option<Mode>) -> (Mode, Option<String>) {
+pub fn mode_of(
+    request: &PayloadRequest<'_>,
+    templates: &Templates,
+    named: Option<Mode>,
+) -> (Mode, Option<String>) {
     match named {
         Some(mode) => (mode, None),
         None => {
-            let auto = auto_mode(request);
+            let auto = auto_mode(request, templates);
             (auto.mode, Some(auto.note()))
         }
     }
 }
 
-static TEMPLATES: LazyLock<Option<Templates>> = LazyLock::new(|| Templates::load(None).ok());
-
 /// The mode on which a task is estimated to cost least, by the exact tokens of each payload and of its section of the prompt, and
 /// by `payload.host_tokens`. Left out are modes that send more tools than the provider accepts, and `files`, which needs a
 /// workspace. Where modes cost the same, the one that binds more is taken.
-pub fn auto_mode(request: &PayloadRequest<'_>) -> AutoMode {
+pub fn auto_mode(request: &PayloadRequest<'_>, templates: &Templates) -> AutoMode {
     let PayloadRequest { catalog, profile, provider, options, .. } = *request;
     let has_core = profile.full().next().is_some();
     let itself = searches_itself(provider, &options);
     let cost = |mode: Mode| {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = options;
         let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
-        let prompt = section.render(catalog, profile, TEMPLATES.as_ref()?).map_or(0, |text| exact(&text));
+        let prompt = section.render(catalog, profile, templates).map_or(0, |text| exact(&text));
         let task = TaskEstimate::of(mode, itself, has_core);
         Some((mode, task.tokens(bound(&PayloadRequest { mode, ..*request })? + prompt, options.host_tokens)))
     };

@@ -129,7 +129,7 @@ impl<'a> Meter<'a> {
 
     /// The mode that `auto` stands for.
     pub fn auto(&self, profile: &Profile<'_>) -> AutoMode {
-        auto_mode(&self.request(profile, Mode::Full))
+        auto_mode(&self.request(profile, Mode::Full), self.templates)
     }
 
     /// Tokens of each tool in full, by canonical name.

@@ -53,7 +53,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
         let more: Result<Vec<_>, _> = catalog.config.profiles.keys().map(|name| named(Some(name))).collect();
         profiles.extend(more?);
     }
-    let request = RequestCost::of(catalog, options.profile, options.payload)?;
+    let request = RequestCost::of(catalog, templates, options.profile, options.payload)?;
     let mut meter = Meter::new(catalog, templates, options);
     let (tools, left_out) = tool_rows(&mut meter, &profiles[0])?;
     let mut reports = Vec::new();

@@ -9,6 +9,7 @@ use crate::payload::request::PayloadRequest;
 use toolcrib_catalog::config::{self, Mode};
 use toolcrib_catalog::{Catalog, UnknownProfile};
 use toolcrib_definition::grammar::counted;
+use toolcrib_docs::Templates;
 
 /// The tokens of tools in each request, without toolcrib and with it: the one line that every command prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,13 +28,14 @@ impl RequestCost {
     /// Counts the tools of a profile.
     pub fn of(
         catalog: &Catalog,
+        templates: &Templates,
         profile: Option<&str>,
         options: config::Payload,
     ) -> Result<Self, UnknownProfile> {
         let profile = &catalog.profile(profile)?;
         let request =
             PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
-        let mode = if profile.tools.is_empty() { Mode::Full } else { auto_mode(&request).mode };
+        let mode = if profile.tools.is_empty() { Mode::Full } else { auto_mode(&request, templates).mode };
         let other = if mode == Mode::Full { Mode::Gateway } else { mode };
         Ok(Self {
             tools: profile.tools.len(),

@@ -3,11 +3,15 @@
 
 #[cfg(feature = "runtime")]
 mod api;
+#[cfg(feature = "runtime")]
+mod chat_completions;
+#[cfg(feature = "runtime")]
+mod embeddings;
 
 use std::time::Duration;
 
 #[cfg(feature = "runtime")]
-pub use api::{ChatEndpoint, EmbeddingsApi};
+pub use {chat_completions::ChatEndpoint, embeddings::EmbeddingsApi};
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -47,8 +51,6 @@ impl ModelError {
     }
 }
 
-// The trait of chat models.
-
 /// A model that answers a question in text.
 pub trait ChatModel: Sync {
     /// The answer, or the reason why the model gave no answer.
@@ -59,8 +61,6 @@ pub trait ChatModel: Sync {
         None
     }
 }
-
-// Models that turn texts into vectors.
 
 /// A model that turns texts into vectors: texts that are near in meaning have similar vectors.
 pub trait EmbeddingModel: Send + Sync {

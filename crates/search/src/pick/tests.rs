@@ -172,21 +172,3 @@ fn a_chat_model_scores_the_best_by_words_in_one_question() {
     assert!(ask("{}").candidates.is_empty());
     assert!(ask("neither tool fits").fallback.unwrap().contains("no JSON object"));
 }
-
-#[test]
-fn json_becomes_words() {
-    let text = |value: Value| input_text(&value);
-    assert_eq!(text(json!("refund a customer")), "refund a customer");
-    assert_eq!(
-        text(json!({"task": "refund", "amount": 5, "who": [null, "Ada"]})),
-        "task refund amount 5 who Ada"
-    );
-    let parts = json!([{"type": "text", "text": "now this"}]);
-    let messages = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": parts}]);
-    assert_eq!(text(messages.clone()), "now this");
-    assert_eq!(text(json!({"messages": messages})), "now this");
-    for nothing in [json!(null), json!({}), json!([]), json!("  ")] {
-        assert_eq!(text(nothing), "");
-    }
-    assert_eq!(text(json!("é".repeat(9_000))).chars().count(), MAX_INPUT);
-}

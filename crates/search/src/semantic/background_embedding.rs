@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::vector_store::{Key, UNRELATED, UnitVector, VectorSlot, VectorStore, Vectors, unit};
-use super::{Progress, Shared};
+use super::progress::{Progress, Shared};
+use super::similarity::{UnitVector, VectorSlot, Vectors, unit, unrelated};
+use super::vector_store::{Key, VectorStore};
 use crate::model::ModelError;
 use toolcrib_definition::guard::guarded_now;
 
@@ -93,7 +94,7 @@ impl Embedder<'_> {
         let mut seen = HashSet::new();
         let mut missing = Vec::new();
         let texts = open.iter().flat_map(|slot| slot.texts.iter().map(String::as_str));
-        for text in UNRELATED.into_iter().chain(texts) {
+        for text in unrelated().chain(texts) {
             let key = self.store.key(text);
             if seen.insert(key) && !self.store.vectors.contains_key(&key) && !self.refused.contains(&key) {
                 missing.push((key, text.to_string()));
@@ -111,7 +112,7 @@ impl Embedder<'_> {
         // The wait of one caller does not depend on tools that only others see.
         let lacking: HashSet<Key> = missing.iter().map(|(key, _)| *key).collect();
         let lacks = |text: &str| lacking.contains(&self.store.key(text));
-        if open.len() > 1 && !UNRELATED.into_iter().any(lacks) {
+        if open.len() > 1 && !unrelated().any(lacks) {
             let is_complete = |slot: &&&Arc<VectorSlot>| !slot.texts.iter().any(|text| lacks(text));
             let complete: Vec<Arc<VectorSlot>> =
                 open.iter().filter(is_complete).map(|&slot| Arc::clone(slot)).collect();
@@ -187,7 +188,7 @@ impl Embedder<'_> {
 
     /// Keeps the slots that are still wanted.
     fn tidy(&mut self, slots: &[Arc<VectorSlot>]) {
-        let mut wanted: HashSet<Key> = UNRELATED.map(|text| self.store.key(text)).into();
+        let mut wanted: HashSet<Key> = unrelated().map(|text| self.store.key(text)).collect();
         for slot in slots {
             wanted.extend(slot.texts.iter().map(|text| self.store.key(text)));
         }
@@ -198,13 +199,12 @@ impl Embedder<'_> {
     /// Fills the slots whose vectors are there.
     fn fill(&self, slots: &[Arc<VectorSlot>]) {
         let nowhere: UnitVector = vec![0.0; self.store.length().unwrap_or_default()].into();
-        let vector = |text: &str, store: &VectorStore| {
-            store.vectors.get(&store.key(text)).map_or_else(|| Arc::clone(&nowhere), Arc::clone)
-        };
+        let vector =
+            |text: &str| Arc::clone(self.store.vectors.get(&self.store.key(text)).unwrap_or(&nowhere));
         for slot in slots {
-            let tools = || slot.texts.iter().map(|text| vector(text, &self.store)).collect();
-            let unrelated = || UNRELATED.iter().map(|text| vector(text, &self.store)).collect();
-            slot.vectors.get_or_init(|| Vectors { tools: tools(), unrelated: unrelated() });
+            let tools = || slot.texts.iter().map(|text| vector(text)).collect();
+            slot.vectors
+                .get_or_init(|| Vectors { tools: tools(), unrelated: unrelated().map(vector).collect() });
         }
         self.shared.filled.send_modify(|count| *count += 1);
     }

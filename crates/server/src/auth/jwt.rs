@@ -28,7 +28,7 @@ use tokio::time::timeout;
 
 use super::AuthError;
 use toolcrib_catalog::config::ServeIssuer;
-use toolcrib_front::credentials::http::{document, issuer_metadata};
+use toolcrib_front::credentials::{document, issuer_metadata};
 
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN: usize = 16 * 1024;

@@ -54,14 +54,15 @@ impl<'c> Job<'c> {
 /// `POST /v1/payload`.
 pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
     answer(context, "/v1/payload", |job, provider, body| {
-        let Job { catalog, profile, .. } = job;
+        let Job { catalog, profile, templates } = job;
         let mut options = catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
         options.search = body.search.unwrap_or(options.search);
         options.discovery |= body.discovery.unwrap_or_default();
         options.cache = body.cache.or(options.cache);
         let mut request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
-        let (mode, reason) = report::mode_of(&request, Mode::named(body.mode.unwrap_or(options.mode)));
+        let (mode, reason) =
+            report::mode_of(&request, templates, Mode::named(body.mode.unwrap_or(options.mode)));
         request.mode = mode;
         let mut payload =
             provider::payload(request).map_err(|error| refused(error.to_string()).next(error.hint()))?;
@@ -85,7 +86,8 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
         let Job { catalog, profile, templates } = job;
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
-        let (wanted, _) = report::mode_of(&request, Mode::named(body.mode.unwrap_or(options.mode)));
+        let (wanted, _) =
+            report::mode_of(&request, templates, Mode::named(body.mode.unwrap_or(options.mode)));
         let section = PromptSection {
             mode: provider.mode(wanted),
             deferred: body.deferred.unwrap_or(options.deferred),

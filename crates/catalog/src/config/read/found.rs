@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::workspace::{FILE_NAME, LeftOut, Workspace};
-use crate::config::is_within;
 use crate::config::overlay::Overlay;
 use crate::config::source::{Source, Trust};
 use crate::config::state::Telemetry;
 use toolcrib_definition::finding::{Code, Finding, Place};
+use toolcrib_definition::ground::is_within;
 use toolcrib_definition::{Backend, clean_line};
 
 /// Help for a catalog that was found and not named.

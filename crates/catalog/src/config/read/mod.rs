@@ -6,17 +6,18 @@ mod workspace;
 
 use std::path::Path;
 
+use super::clients;
 use super::payload::Provider;
 use super::preset::{preset, preset_names};
 use super::settings::Config;
 use super::source::Source;
 use super::tool_filter::ToolFilter;
-use super::{clients, is_within};
 use check::{check, invalid};
 pub use found::NAME_IT;
 use found::disarm;
 pub(crate) use found::leads_out;
 use toolcrib_definition::finding::{Code, Place, Reader, nearest, open};
+use toolcrib_definition::ground::is_within;
 use workspace::FILE_NAME;
 pub use workspace::{FetchError, LeftOut, Workspace};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::is_within;
 use crate::config::overlay::Overlay;
 use crate::config::settings::Config;
 use crate::config::source::Source;
 use toolcrib_definition::finding::{Document, Finding};
+use toolcrib_definition::ground::is_within;
 
 /// The name of the configuration file.
 pub(super) const FILE_NAME: &str = "toolcrib.toml";

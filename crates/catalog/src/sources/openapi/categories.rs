@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::importer::Operation;
 use crate::config::Category;
-use crate::names::bare;
+use crate::title::bare;
 use toolcrib_definition::grammar::singular;
 use toolcrib_definition::{CategoryPath, words};
 

@@ -14,7 +14,7 @@ use super::merge::{Argument, Merged, merge};
 use super::parameter::Parameter;
 use super::paths::Found;
 use super::report::{Loss, quote};
-use crate::short::sentence_end;
+use crate::plain_text::sentence_end;
 use crate::sources::budget::weight;
 use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
 use toolcrib_definition::{

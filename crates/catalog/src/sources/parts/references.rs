@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::config::is_within;
 use toolcrib_definition::finding::{Code, Document, Finding, MAX_BYTES, SchemaNames, open, percent_decoded};
+use toolcrib_definition::ground::is_within;
 use toolcrib_definition::guard::locked;
 
 /// Most files that one definition file may lead to.

@@ -26,7 +26,7 @@ fn one_mistake_does_not_cost_the_whole_file() {
     let file = folder.path().join("a.jsonl");
     let read = |text: &str| {
         std::fs::write(&file, text).unwrap();
-        super::open(&file, "a.jsonl").map(|document| (document.value, document.repairs))
+        super::super::open(&file, "a.jsonl").map(|document| (document.value, document.repairs))
     };
     for (text, value, lines) in [
         (r#"{"a": "cut \ud83d", "b": "\ud83d\ude00"}"#, json!({"a": "cut \u{fffd}", "b": "\u{1f600}"}), 1),

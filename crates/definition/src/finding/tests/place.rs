@@ -56,26 +56,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn columns_count_characters() {
-    let text = "a\r\né→x\n";
-    assert_eq!(Cursor::new(text).seek(0), (1, 1));
-    assert_eq!(Cursor::new(text).seek(text.find('x').unwrap()), (2, 3));
-    assert_eq!(Cursor::new(text).seek(usize::MAX), (3, 1));
-}
-
-proptest! {
-    #[test]
-    fn there_and_back(text in "[aé\n]{0,40}", mut offsets in prop::collection::vec(0usize..60, 0..8)) {
-        offsets.sort_unstable();
-        let mut there = Cursor::new(&text);
-        let mut back = Cursor::new(&text);
-        for offset in offsets {
-            let (line, column) = there.seek(offset);
-            let found = back.find(line, column).unwrap();
-            prop_assert!(found == there.offset && text.is_char_boundary(found));
-            prop_assert_eq!(Cursor::new(&text).seek(offset), (line, column));
-        }
-    }
-}

@@ -17,8 +17,9 @@ use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use super::backend_error::{BackendError, BackendErrorKind, CHECK_FIRST, Result};
 use super::http::plain;
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, too_many_values};
+use super::request::{BackendRequest, BackendResponse, too_many_values};
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::finding::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
@@ -47,7 +48,7 @@ pub(super) async fn run(
     backend: &CommandBackend,
     call: BackendRequest<'_>,
     (root, environment): (&Path, &Environment),
-) -> Result<BackendResponse, BackendError> {
+) -> Result<BackendResponse> {
     let argv = filled(backend, call)?;
     let mut secrets = FilledSecrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
@@ -116,7 +117,7 @@ fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
 }
 
 /// The command of a call, for a dry run.
-pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value> {
     filled(backend, call)?;
     let arguments = call.redacted();
     let argv = filled(backend, BackendRequest { arguments: &arguments, ..call })?;
@@ -137,7 +138,7 @@ fn start(
     argv: &[String],
     root: &Path,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Box<dyn ChildWrapper>, BackendError> {
+) -> Result<Box<dyn ChildWrapper>> {
     let (program, arguments) =
         argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
@@ -208,15 +209,13 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.
-        None => {
-            (BackendErrorKind::ConnectionLost, "check whether it was done before you send the call again")
-        }
+        None => (BackendErrorKind::ConnectionLost, CHECK_FIRST),
     };
     BackendError::new(kind, message, next).with_answer(answer)
 }
 
 /// The program and its arguments. An element whose argument is absent is left out.
-fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>, BackendError> {
+fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>> {
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
@@ -246,7 +245,7 @@ struct Filling<'f> {
 
 impl Filling<'_> {
     /// One argument of the program; `None` where a value is absent.
-    fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
+    fn argument(&self, template: &str) -> Result<Option<String>> {
         let mut argument = String::new();
         let mut rest = template;
         while let Some(start) = rest.find('{') {
@@ -277,7 +276,7 @@ impl Filling<'_> {
     }
 
     /// Refuses a value that the program would read as an option, and one with a NUL.
-    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
+    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<()> {
         if value.contains('\0') {
             return Err(BackendError::invalid_argument(
                 name,

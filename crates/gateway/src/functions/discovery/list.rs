@@ -3,10 +3,14 @@
 use serde::Deserialize;
 use serde_json::Map;
 
-use super::search::{fitting as fitting_categories, nothing, search_in_scope};
-use super::{CategoryHit, Scope, category, category_fields, place, query, segments, tool_fields};
-use crate::functions::function::Arguments;
-use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, ToolError};
+use super::category::category;
+use super::category_ranking::fitting_categories;
+use super::cursor::CursorScope;
+use super::entries::{CategoryHit, category_fields, place, segments, tool_fields};
+use super::scope::{Scope, query, search_in_scope};
+use super::search_tool_by_category::nothing;
+use crate::functions::function::{Answer, CatalogView, ErrorCode, FunctionContext, Result, ToolError};
+use crate::functions::function::{Arguments, Function};
 use toolcrib_definition::quoted;
 use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{Hit, Verdict};
@@ -15,21 +19,18 @@ use toolcrib_search::{Hit, Verdict};
 const FITTING_NODES: usize = 3;
 
 /// Arguments of `list`.
-#[derive(Deserialize)]
-pub(in crate::functions) struct List {
-    #[serde(default)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct List {
     path: Vec<String>,
-    #[serde(default)]
     tags: Vec<String>,
     query: Option<String>,
-    #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Option<usize>,
     cursor: Option<String>,
 }
 
-fn default_limit() -> usize {
-    10
-}
+/// Most entries of a page by default.
+const LIMIT: usize = 10;
 
 /// One line of a list, with its score where there was a query.
 #[derive(Clone)]
@@ -47,7 +48,7 @@ struct Page {
 }
 
 impl Arguments for List {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer> {
         let view = &context.view;
         // An unknown path is answered by a search.
         if self.query.is_some() || !self.path.is_empty() {
@@ -96,23 +97,20 @@ fn browsed(
     asked: &List,
     origin: &CursorScope,
     lines: impl Iterator<Item = Line>,
-) -> Result<Page, ToolError> {
+) -> Result<Page> {
     let after = origin.key(asked.cursor.as_deref())?;
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| key.as_str() <= last));
-    let to = keyed.len().min(from + asked.limit);
-    let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after_key(last));
-    Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
+    let to = keyed.len().min(from + asked.limit.unwrap_or(LIMIT));
+    let page = &keyed[from..to];
+    let last = if to < keyed.len() { page.last() } else { None };
+    let next = last.map(|(last, _)| origin.after_key(last));
+    Ok(Page { lines: page.iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
 
 /// Categories and tools with all of the tags, anywhere below.
-fn tagged(
-    view: &CatalogView,
-    asked: &List,
-    scope: Scope<'_>,
-    origin: &CursorScope,
-) -> Result<Page, ToolError> {
+fn tagged(view: &CatalogView, asked: &List, scope: Scope<'_>, origin: &CursorScope) -> Result<Page> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
@@ -149,12 +147,12 @@ async fn fitting(
     scope: Scope<'_>,
     query: &str,
     origin: &CursorScope,
-) -> Result<Page, ToolError> {
+) -> Result<Page> {
     let view = &*context.view;
     let tree = view.tree();
     let version = &view.catalog().version;
     let from = origin.offset(asked.cursor.as_deref(), version)?;
-    let to = from.saturating_add(asked.limit);
+    let to = from.saturating_add(asked.limit.unwrap_or(LIMIT));
     let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
     if !scope.tags.is_empty() && is_excluded {
         return Err(untagged(view, scope));
@@ -177,7 +175,7 @@ async fn fitting(
         return Err(nothing(context, scope, query).await);
     }
     let next = (lines.len() > to).then(|| origin.at_offset(to, version));
-    let lines = lines.into_iter().skip(from).take(asked.limit).collect();
+    let lines = lines.into_iter().skip(from).take(asked.limit.unwrap_or(LIMIT)).collect();
     Ok(Page { lines, next, semantic: Some(semantic) })
 }
 
@@ -201,88 +199,4 @@ fn answer(view: &CatalogView, scope: Scope<'_>, is_direct: bool, page: Page) -> 
         ("next_cursor".to_string(), page.next.into()),
     ]);
     Answer::new(fields, None)
-}
-
-// Cursors of lists. A cursor of a list holds the last listed key, so that the next page is right
-// even when the catalog has changed in between. A cursor of a ranking holds the number of listed results, and is
-// valid as long as the catalog is the same.
-
-/// The request that a cursor belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CursorScope(String);
-
-impl CursorScope {
-    /// Hash of a function and of all arguments that decide the content of the list.
-    pub(super) fn of(function: &str, arguments: &[&str]) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        for text in std::iter::once(&function).chain(arguments) {
-            hasher.update(text.as_bytes()).update(b"\0");
-        }
-        Self(hasher.finalize().to_hex()[..12].to_string())
-    }
-
-    /// The cursor of the entries after a key.
-    pub(super) fn after_key(&self, key: &str) -> String {
-        format!("k{}{key}", self.0)
-    }
-
-    /// The cursor of the entries after the first `count` of a ranking of this registry version.
-    pub(super) fn at_offset(&self, count: usize, registry_version: &str) -> String {
-        format!("r{}{count} {registry_version}", self.0)
-    }
-
-    /// The key after which a list continues; `None` at its beginning.
-    pub(super) fn key<'c>(&self, cursor: Option<&'c str>) -> Result<Option<&'c str>, ToolError> {
-        given(cursor).map(|cursor| self.rest(cursor, 'k')).transpose()
-    }
-
-    /// Number of results of a ranking that were listed before.
-    pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize, ToolError> {
-        let Some(cursor) = given(cursor) else { return Ok(0) };
-        let (count, version) = self.rest(cursor, 'r')?.split_once(' ').ok_or_else(foreign)?;
-        if version != registry_version {
-            return Err(expired());
-        }
-        count.parse().map_err(|_| foreign())
-    }
-
-    fn rest<'c>(&self, cursor: &'c str, kind: char) -> Result<&'c str, ToolError> {
-        cursor.strip_prefix(kind).and_then(|text| text.strip_prefix(&self.0)).ok_or_else(foreign)
-    }
-}
-
-fn given(cursor: Option<&str>) -> Option<&str> {
-    cursor.filter(|cursor| !cursor.is_empty())
-}
-
-fn foreign() -> ToolError {
-    let message = "this cursor is not one of ours, or belongs to another request";
-    let next = "send `next_cursor` as it was given, with the same arguments; or ask again without a cursor";
-    ToolError::invalid(message, next).field("/cursor", message)
-}
-
-fn expired() -> ToolError {
-    let message = "the catalog has changed since this cursor was given";
-    ToolError::new(ErrorCode::CursorExpired, message, "ask again without a cursor")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_is_read_back_by_its_own_request_only() {
-        let own = CursorScope::of("list", &["Storage"]);
-        let other = CursorScope::of("list", &["Coding"]);
-        let key = own.after_key("1storage.put Ünï");
-        let count = own.at_offset(10, "0123");
-        assert_eq!(own.key(Some(&key)).unwrap(), Some("1storage.put Ünï"));
-        assert_eq!(own.offset(Some(&count), "0123").unwrap(), 10);
-        assert_eq!(own.offset(Some(&count), "4567").unwrap_err().code, ErrorCode::CursorExpired);
-        assert_eq!((own.key(None).unwrap(), own.offset(Some(""), "0123").unwrap()), (None, 0));
-        for wrong in ["x", "é", "00000000", &count] {
-            assert_eq!(own.key(Some(wrong)).unwrap_err().code, ErrorCode::ValidationError, "{wrong}");
-        }
-        assert_eq!(other.key(Some(&key)).unwrap_err().code, ErrorCode::ValidationError);
-    }
 }

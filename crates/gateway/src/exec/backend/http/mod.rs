@@ -4,30 +4,36 @@
 //! 2. [`Http::run`] sends it, retries it if that does no harm, and follows redirects if configured.
 //! 3. [`message`] reads the answer within its limits, and explains an error.
 
-mod message;
-mod values;
+mod body;
+mod content;
+mod error_response;
+mod exchange;
+mod expression;
+mod parts;
+mod query;
+mod request;
+mod response;
+mod template;
+mod text;
 
-use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use reqwest::{Response, Url};
+use http::HeaderValue;
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
 
-use message::{HttpRequest, answer, connection_lost, error, too_slow};
-pub(super) use values::plain;
-
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, caller_token, web_server};
-use crate::exec::Caller;
-use toolcrib_catalog::config::{ActsAs, Server};
+use super::backend_error::{BackendError, Result};
+use super::request::{BackendRequest, BackendResponse};
+use super::servers::web_server;
+use exchange::{Exchange, acting_caller};
+use request::HttpRequest;
 use toolcrib_definition::secret::REDACTED;
-use toolcrib_definition::{Effect, HttpBackend, Location};
-use toolcrib_front::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use toolcrib_definition::{HttpBackend, Location};
 use toolcrib_front::mcp::{Connections, FilledSecrets};
-use toolcrib_front::telemetry::{self, Operation};
+use toolcrib_front::telemetry;
+use toolcrib_front::telemetry::Operation;
+
+pub(super) use text::plain;
 
 /// Time for opening a connection. It is short, so that a dead server is noticed before the call times out.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -44,7 +50,7 @@ impl Http {
         backend: &HttpBackend,
         call: BackendRequest<'_>,
         connections: &Connections,
-    ) -> Result<BackendResponse, BackendError> {
+    ) -> Result<BackendResponse> {
         let (name, server) = web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
         let mut secrets = FilledSecrets::default();
@@ -68,8 +74,7 @@ impl Http {
             }
             exchange.run(url).await
         };
-        let error =
-            |sent: &Result<_, BackendError>| Some(<&str>::from(sent.as_ref().err()?.kind).to_string());
+        let error = |sent: &Result<_>| Some(<&str>::from(sent.as_ref().err()?.kind).to_string());
         let operation = Operation::backend_request(request.method.as_str(), name);
         let mut response = operation.observe(sending, error).await?;
         // A server that echoes its request would give away our credentials.
@@ -79,7 +84,7 @@ impl Http {
         Ok(response)
     }
 
-    pub(super) fn client(&self) -> Result<&reqwest::Client, BackendError> {
+    pub(super) fn client(&self) -> Result<&reqwest::Client> {
         let client = self.client.get_or_init(|| {
             // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
@@ -100,216 +105,17 @@ impl Http {
 }
 
 /// The request of a call, without secrets. The name that an argument has in the request can also mark a secret.
-pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value> {
     let (name, server) = web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url("")?;
     let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
-        if let Some(value) =
-            preview.get_mut(argument).filter(|_| is_secret || place.location == Location::Cookie)
+        if (is_secret || place.location == Location::Cookie)
+            && let Some(value) = preview.get_mut(argument)
         {
             *value = REDACTED.into();
         }
     }
     Ok(HttpRequest::new(backend, server, BackendRequest { arguments: &preview, ..call })?.preview(name, call))
-}
-
-// Sends a request, with retries if they do no harm, and redirects if configured.
-
-/// Time before a retry: 100 ms at first, doubled each time, 5 s at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const MAX_PAUSE: Duration = Duration::from_secs(5);
-
-/// One call's exchange with a server.
-struct Exchange<'e> {
-    client: &'e reqwest::Client,
-    server: (&'e str, &'e Server),
-    call: BackendRequest<'e>,
-    request: &'e HttpRequest<'e>,
-    headers: HeaderMap,
-    secrets: &'e FilledSecrets,
-    /// The credentials, for a server with `auth`.
-    credentials: Option<&'e Credentials>,
-    /// The caller, unless the server is called with the operator's token.
-    caller: Option<CallerToken>,
-}
-
-/// The caller on whose behalf the server is called. It is an error if a required caller's token is missing.
-fn acting_caller(server: (&str, &Server), caller: &Caller) -> Result<Option<CallerToken>, BackendError> {
-    if server.1.auth.is_none() {
-        return Ok(None);
-    }
-    let is_operator = caller.name.is_empty() || acts_as(server.1) != Some(ActsAs::Person);
-    let own = || CallerToken { name: caller.name.clone(), token: None };
-    Ok(caller_token(server, caller)?.or_else(|| (!is_operator).then(own)))
-}
-
-/// A request for a token. Its type is erased, because it contains a whole sign-in.
-type Question<'a> = Pin<Box<dyn Future<Output = Result<Option<SecretToken>, SignInProblem>> + Send + 'a>>;
-
-/// The token of an exchange.
-struct SentToken {
-    token: Option<SecretToken>,
-    /// Whether the server has refused the first token.
-    is_refused: bool,
-}
-
-impl Exchange<'_> {
-    async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
-        let mut pause = FIRST_PAUSE;
-        let mut retries = self.server.1.retries;
-        let token = match self.credentials {
-            Some(known) => self.ask(Box::pin(known.token(self.server, self.caller.as_ref()))).await?,
-            None => None,
-        };
-        let mut sent = SentToken { token, is_refused: false };
-        loop {
-            let error = match self.attempt(url.clone(), &mut sent).await {
-                Ok(response) => return Ok(response),
-                Err(error) => error,
-            };
-            let wait = match error.kind {
-                BackendErrorKind::NotSent if !sent.is_refused => pause,
-                BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
-                    error.retry_after_seconds.map_or(pause, Duration::from_secs)
-                }
-                _ => return Err(error),
-            };
-            if retries == 0 || wait > MAX_PAUSE.min(self.longest_silence()) {
-                return Err(error);
-            }
-            retries -= 1;
-            sleep(wait).await;
-            pause = (pause * 2).min(MAX_PAUSE);
-        }
-    }
-
-    /// Whether the call may be sent twice: it changes nothing, or the server gets an idempotency key.
-    fn is_repeatable(&self) -> bool {
-        let tool = self.call.tool;
-        // An effect guessed from the tool's name is not enough for a method that writes.
-        let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
-        let has_key = self.server.1.idempotency_header.is_some() && self.call.idempotency_key.is_some();
-        has_key || (tool.effect == Effect::Read && is_sure)
-    }
-
-    /// Longest silence of the server.
-    fn longest_silence(&self) -> Duration {
-        self.server.1.longest_silence().unwrap_or(self.call.longest_silence)
-    }
-
-    async fn attempt(&self, mut url: Url, sent: &mut SentToken) -> Result<BackendResponse, BackendError> {
-        let silence = self.longest_silence();
-        let mut method = self.request.method.clone();
-        let mut redirects = self.server.1.redirects;
-        loop {
-            let response = self.send((&method, &url), sent.token.as_ref()).await?;
-            if response.status().is_success() {
-                return answer(response, self.server, self.call.tool.effect, silence).await;
-            }
-            // A server that refuses the token has not run the call.
-            if self.has_other_token(&response, sent).await? {
-                continue;
-            }
-            if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
-                redirects -= 1;
-                (url, method) = (to, with);
-                continue;
-            }
-            return Err(error(response, self.server.0, self.call.tool.effect, self.secrets, silence).await);
-        }
-    }
-
-    /// Waits for a token, as long as for a connection.
-    pub async fn ask(&self, question: Question<'_>) -> Result<Option<SecretToken>, BackendError> {
-        let too_slow = || SignInProblem::Refused("its authorization server did not answer in time".into());
-        let answer = timeout(self.server.1.timeout(), question).await.unwrap_or_else(|_| Err(too_slow()));
-        let token = answer.map_err(|problem| BackendError::of_sign_in(self.server.0, &problem))?;
-        token.iter().for_each(|token| self.secrets.add_token(token));
-        Ok(token)
-    }
-
-    /// Whether the server has refused the token and there is another one. This happens at most once per call.
-    async fn has_other_token(&self, response: &Response, sent: &mut SentToken) -> Result<bool, BackendError> {
-        let Some(credentials) = self.credentials.filter(|_| !sent.is_refused) else { return Ok(false) };
-        let status = response.status().as_u16();
-        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-        let wants_more = challenge.is_some_and(|challenge| challenge.contains("insufficient_scope"));
-        if !(status == 401 || (status == 403 && wants_more)) {
-            return Ok(false);
-        }
-        sent.is_refused = true;
-        let refused = Refused { token: sent.token.as_ref(), status, challenge };
-        let question = credentials.rejected(self.server, self.caller.as_ref(), refused);
-        let Some(token) = self.ask(Box::pin(question)).await? else { return Ok(false) };
-        sent.token = Some(token);
-        Ok(true)
-    }
-
-    async fn send(
-        &self,
-        (method, url): (&Method, &Url),
-        token: Option<&SecretToken>,
-    ) -> Result<Response, BackendError> {
-        let mut request = reqwest::Request::new(method.clone(), url.clone());
-        *request.headers_mut() = self.headers.clone();
-        if let Some(token) = token {
-            let value = HeaderValue::try_from(format!("Bearer {}", token.expose()));
-            let mut value = value.map_err(|_| self.no_header())?;
-            value.set_sensitive(true);
-            request.headers_mut().insert(AUTHORIZATION, value);
-        }
-        if *method == self.request.method {
-            let content = self.request.body.as_ref().map(|body| body.content.clone());
-            *request.body_mut() = content.map(Into::into);
-        } else {
-            request.headers_mut().remove(CONTENT_TYPE);
-        }
-        self.call.begun.mark();
-        match timeout(self.longest_silence(), self.client.execute(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.connect_error(&error)),
-            Err(_) => Err(too_slow(self.server.0)),
-        }
-    }
-
-    fn no_header(&self) -> BackendError {
-        let message =
-            format!("the token for the server `{}` has characters that a header cannot have", self.server.0);
-        BackendError::unconfigured(message)
-    }
-
-    fn connect_error(&self, error: &reqwest::Error) -> BackendError {
-        let name = self.server.0;
-        if error.is_builder() {
-            return BackendError::unconfigured(format!("cannot build a request for the server `{name}`"));
-        }
-        if error.is_connect() {
-            let message = format!("the server `{name}` cannot be reached; nothing was sent");
-            return BackendError::new(
-                BackendErrorKind::NotSent,
-                message,
-                "try again later, or tell the user",
-            );
-        }
-        connection_lost(name)
-    }
-
-    /// The address and the method of a redirect that may be followed: within the origin. Clients disagree on whether a
-    /// 301 or 302 keeps the method of a write, so writes follow neither.
-    fn redirect(&self, response: &Response, from: &Url, method: &Method) -> Option<(Url, Method)> {
-        let to = from.join(response.headers().get(LOCATION)?.to_str().ok()?).ok()?;
-        let method = match response.status() {
-            StatusCode::SEE_OTHER if *method != Method::HEAD => Method::GET,
-            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND if !method.is_safe() => return None,
-            StatusCode::MOVED_PERMANENTLY
-            | StatusCode::FOUND
-            | StatusCode::SEE_OTHER
-            | StatusCode::TEMPORARY_REDIRECT
-            | StatusCode::PERMANENT_REDIRECT => method.clone(),
-            _ => return None,
-        };
-        (to.origin() == from.origin()).then_some((to, method))
-    }
 }

@@ -1,0 +1,52 @@
+//! Repairs of the arguments of a call: each has a kind and a place, and is described in words.
+
+use serde::Serialize;
+
+use toolcrib_definition::clean_line;
+
+/// One repair of arguments, at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// JSON pointer into the arguments as they were before this repair.
+    pub pointer: String,
+    /// The kind of repair.
+    pub repair: RepairKind,
+}
+
+/// The kind of a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairKind {
+    /// The arguments were JSON text within JSON text.
+    DoubleEncoded,
+    /// The arguments were below a key that is no property.
+    Unwrapped,
+    /// A list, an object, a number or a flag was given as text.
+    Decoded,
+    /// A text was given as a number or a flag.
+    AsText,
+    /// An optional property was given as null, which its schema refuses.
+    NullDropped,
+    /// A name, or a word of an enum, was misspelled.
+    Respelled,
+    /// A model wrote the arguments anew.
+    Model,
+}
+
+/// Describes repairs in words.
+pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
+    for Repair { pointer, repair } in repaired {
+        let at = clean_line(pointer.trim_start_matches('/'));
+        notes.push(match repair {
+            RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
+            RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
+            RepairKind::Decoded => format!("`{at}` was text, read as the value in it"),
+            RepairKind::AsText => {
+                format!("`{at}` was not text, and was read as text with the same characters")
+            }
+            RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
+            RepairKind::Respelled => "misspelled names or words were corrected".into(),
+            RepairKind::Model => "the arguments were rewritten by a model".into(),
+        });
+    }
+}

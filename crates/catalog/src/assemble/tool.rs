@@ -1,0 +1,197 @@
+//! Assembles one tool without regard to other tools.
+
+use serde_json::Value;
+
+use super::overlays::Overlays;
+use crate::config::Workspace;
+use crate::findings::places::DefinitionPlaces;
+use crate::sample::{About, Sample, sample_call};
+use crate::schema::Parameters;
+use crate::set_arguments::set_arguments;
+use crate::short::SharedOpenings;
+use crate::sources::RawTool;
+use crate::tool::Tool;
+use crate::{docstring, lint, names, policy, schema, short, steps, structure, trust};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity, pointer_join};
+use toolcrib_definition::markup::without_prompt_tags;
+use toolcrib_definition::{
+    Backend, Definition, Effect, Example, HttpBackend, Location, RESERVED_HEADERS, clean_line, clean_text,
+};
+
+/// A tool, built without regard to other tools.
+pub(super) struct Built {
+    pub(super) tool: Tool,
+    pub(super) findings: Vec<Finding>,
+    pub(super) places: DefinitionPlaces,
+}
+
+/// What all tools of a catalog have in common.
+pub(super) struct Assembly<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) overlays: &'a Overlays<'a>,
+    pub(super) openings: SharedOpenings,
+}
+
+impl Assembly<'_> {
+    pub(super) fn tool(&self, mut raw: RawTool, name: String) -> Built {
+        let mut findings = Vec::new();
+        let mut definition = std::mem::take(&mut raw.definition);
+        let doubt = trust::settle_effect(&mut definition, &raw, &self.workspace.config.exec);
+        let overlaid = self.overlays.apply(&mut definition, &name, &raw);
+        let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
+        let doubt = if overlaid.effect { None } else { doubt };
+        let set_arguments = set_arguments(&mut definition, overlaid.arguments);
+        let RawTool { server, place, body, parameters, part_places, .. } = raw;
+        let schema = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
+        let places = DefinitionPlaces { definition: place.clone(), schema, body, parts: part_places };
+        let description = clean_text(&definition.description).into_owned();
+        let mut parts = docstring::split(&description);
+        let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
+        let mut report = |finding: Finding| findings.push(places.put(finding, &name));
+        if definition.effect.is_none() && steps::of(&definition).is_none() {
+            let message = format!("the effect `{}` was guessed from the name", effect.as_str());
+            report(Finding::new(Code::EffectGuessed, message));
+        }
+        reserved_headers(&definition, &place).for_each(&mut report);
+        doubt.into_iter().chain(untrusted).for_each(&mut report);
+        let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
+        let lost = "some of its arguments could not be read";
+        let parameters = if raw.lost_arguments { parameters.refused(lost) } else { parameters };
+        let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
+            .then(|| std::mem::take(&mut parts.without_arguments));
+        let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
+        let resource = structure::resource(&definition);
+        let about = About {
+            examples: &parts.examples,
+            effect,
+            resource: resource.as_deref(),
+            name: &definition.name,
+            http: http(&definition),
+        };
+        let is_fit = |call: &Sample| parameters.accepts(&Value::Object(call.arguments.clone()));
+        let made = raw.call.filter(|call| examples.is_empty() && is_fit(call));
+        let call = made.or_else(|| ready_made_call(&examples, &parameters, &about));
+        if call.is_none() && parameters.is_checked() {
+            report(Finding::new(Code::CallUnderivable, "no valid call could be made from the schema"));
+        }
+        let short = self.short_description(&definition, &parts.body, &mut report);
+        let policy = definition.policy.clone().or_else(|| {
+            let policy = policy::extract(&description, &parts)?;
+            report(Finding::new(Code::PolicyExtracted, "a policy was extracted from the description"));
+            Some(policy)
+        });
+        lint::arguments(&parameters, &places.schema, &mut report);
+        let lines = |texts: &[String]| {
+            texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
+        };
+        let op = names::written_op(&definition, &mut report).unwrap_or_default();
+        let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
+        let result = parts.result(definition.result_schema.is_some());
+        let long = if parts.body.is_empty() && result.is_none() { description.clone() } else { parts.body };
+        let returns = returns.or(result);
+        let tool = Tool {
+            name,
+            safe_name: String::new(),
+            op,
+            aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
+            categories: definition.category.clone(),
+            short,
+            effect,
+            server,
+            place,
+            withheld,
+            long,
+            description,
+            without_arguments,
+            returns,
+            raises: lines(&definition.errors).into_iter().chain(parts.raises).collect(),
+            notes: lines(&definition.notes).into_iter().chain(parts.notes).collect(),
+            examples,
+            example_texts: parts.examples,
+            policy,
+            parameters: parameters.drop_compiled(),
+            fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
+            call: call.map(|call| call.arguments),
+            definition,
+            set_arguments,
+            digest: [0; 32],
+        };
+        Built { tool, findings, places }
+    }
+
+    /// The author's short description within the cap, or a derived one.
+    fn short_description(
+        &self,
+        definition: &Definition,
+        body: &str,
+        report: &mut impl FnMut(Finding),
+    ) -> String {
+        let cap = self.workspace.config.short_description;
+        let written = definition.short_description.as_deref().unwrap_or_default();
+        let authored = clean_line(&without_prompt_tags(written));
+        if authored.is_empty() {
+            let short = short::derive(&definition.name, self.openings.strip(body), cap);
+            report(Finding::new(Code::ShortDerived, format!("a short description was derived: \"{short}\"")));
+            return short;
+        }
+        let Some(cut) = short::capped(&authored, cap) else { return authored };
+        let message = format!(
+            "the short description is over {} characters or {} tokens",
+            cap.max_chars, cap.max_tokens
+        );
+        report(Finding::new(Code::ShortTooLong, message));
+        cut
+    }
+}
+
+fn http(definition: &Definition) -> Option<&HttpBackend> {
+    if let Some(Backend::Http(http)) = &definition.backend { Some(http) } else { None }
+}
+
+/// Warns of arguments that set headers reserved for the connection or the operator.
+fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Item = Finding> {
+    let arguments = http(definition).into_iter().flat_map(|http| &http.arguments);
+    arguments.filter(|(_, place)| place.location == Location::Header).filter_map(|(argument, header)| {
+        let name = header.name.as_ref().unwrap_or(argument).to_ascii_lowercase();
+        let message = format!("calls are refused: no argument may set the header `{name}`");
+        let at = place.below(&pointer_join("/backend/arguments", argument));
+        let finding = Finding::new(Code::FieldInvalid, message).at(at);
+        let finding = finding.help("remove it, and write the header into the `headers` of the server");
+        RESERVED_HEADERS
+            .contains(&name.as_str())
+            .then_some(Finding { severity: Severity::Warning, ..finding })
+    })
+}
+
+/// The author's first example, or a call made from the schema.
+fn ready_made_call(examples: &[Example], parameters: &Parameters, about: &About<'_>) -> Option<Sample> {
+    match examples.first() {
+        Some(example) => Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() }),
+        None if !parameters.is_checked() => None,
+        None => sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments)),
+    }
+}
+
+fn valid_examples(
+    examples: &[Example],
+    parameters: &Parameters,
+    place: &Place,
+    report: &mut impl FnMut(Finding),
+) -> Vec<Example> {
+    let mut valid = Vec::with_capacity(examples.len());
+    for (index, example) in examples.iter().enumerate() {
+        let arguments = Value::Object(example.arguments.clone());
+        let wrong = parameters.violations(&arguments);
+        for violation in &wrong {
+            let at = place.below(&format!("/examples/{index}/arguments{}", violation.pointer));
+            let message = format!("example {}: {} at {}", index + 1, violation.message, violation.pointer);
+            let finding = Finding::new(Code::ExampleInvalid, message).at(at);
+            let otherwise = "correct the example or the schema; the docs leave the example out";
+            report(finding.did_you_mean(violation.nearest.as_slice(), otherwise));
+        }
+        if wrong.is_empty() {
+            valid.push(example.clone());
+        }
+    }
+    valid
+}

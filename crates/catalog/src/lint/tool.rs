@@ -1,0 +1,95 @@
+//! Lint of one tool: descriptions that say nothing, arguments without any, hidden characters and credentials in its text.
+
+use serde_json::Value;
+
+use super::instructions::orders_to_the_model;
+use super::schema_mistakes::report_schema_mistakes;
+use crate::schema::{Parameters, properties};
+use crate::tool::Tool;
+use toolcrib_definition::finding::{Code, Finding, Place, pointer_join};
+use toolcrib_definition::secret::holds_credential;
+use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, words};
+
+/// Looks at one tool. Its findings change nothing that is served.
+pub(super) fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
+    let definition = &tool.definition;
+    let description = &tool.description;
+    if description.trim().is_empty() {
+        report(Finding::new(Code::DescriptionMissing, "the tool has no description"));
+    } else if is_tautology(&definition.name, description) {
+        let message = format!("\"{}\" only repeats the name", clean_line(description));
+        report(Finding::new(Code::DescriptionTautological, message));
+    }
+    if let Some(written) = &definition.parameters {
+        report_schema_mistakes(written.value(), schema_place, report);
+    }
+    hidden(definition, report);
+    let schema = definition.parameters.as_ref().map(|schema| schema.text());
+    let texts = [schema, Some(description.as_str()), definition.short_description.as_deref()];
+    if texts.into_iter().flatten().any(holds_credential) {
+        report(Finding::new(Code::SecretInText, "its text holds what looks like a credential"));
+    }
+    if let Some(quote) = orders_to_the_model(description, tool.parameters.schema()) {
+        report(Finding::new(Code::TextInstructs, format!("text that instructs the model: \"{quote}\"")));
+    }
+}
+
+/// Whether every telling word of the description is in the name already.
+fn is_tautology(name: &str, description: &str) -> bool {
+    const EMPTY: [&str; 18] = [
+        "a", "an", "the", "this", "tool", "function", "to", "for", "of", "in", "and", "that", "which",
+        "will", "can", "is", "api", "use",
+    ];
+    let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_string();
+    let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
+    let mut telling = each_word(description).filter(|word| !EMPTY.contains(&word.as_str()));
+    !known.is_empty()
+        && telling.by_ref().take(known.len() + 1).all(|word| known.contains(&stem(&word)))
+        && telling.next().is_none()
+}
+
+/// Reports arguments without a description.
+pub(crate) fn arguments(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {
+    let described = |property: &Value| {
+        let text =
+            property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+        // A property that is no object has no keywords, or was reported.
+        text || !property.is_object() || property.get("$ref").is_some() || property.get("const").is_some()
+    };
+    let Some(properties) = properties(parameters.schema()) else { return };
+    let bare: Vec<&String> =
+        properties.iter().filter(|(_, property)| !described(property)).map(|(name, _)| name).collect();
+    if let Some(first) = bare.first() {
+        let listed =
+            bare.iter().take(6).map(|name| format!("`{}`", clean_line(name))).collect::<Vec<_>>().join(", ");
+        let more = if bare.len() > 6 { format!(" and {} more", bare.len() - 6) } else { String::new() };
+        let pointer = pointer_join(&format!("{}/properties", place.pointer), first);
+        let message =
+            format!("{} of {} arguments have no description: {listed}{more}", bare.len(), properties.len());
+        report(Finding::new(Code::ParameterUndocumented, message).at(Place::new(&place.file, pointer)));
+    }
+}
+
+fn hidden(tool: &Definition, report: &mut impl FnMut(Finding)) {
+    let schema = tool.parameters.as_ref().map_or("", |schema| schema.text());
+    let texts = [tool.description.as_str(), tool.short_description.as_deref().unwrap_or_default(), schema];
+    let mut found: Vec<char> = texts.iter().flat_map(|text| hidden_characters(text)).collect();
+    found.dedup();
+    if !found.is_empty() {
+        let listed =
+            found.iter().take(5).map(|c| format!("U+{:04X}", *c as u32)).collect::<Vec<_>>().join(", ");
+        report(Finding::new(Code::TextHidden, format!("hidden characters in its text: {listed}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_tautology;
+
+    #[test]
+    fn a_description_that_repeats_the_name_is_no_description() {
+        assert!(is_tautology("get_user", "Gets the user."));
+        assert!(is_tautology("createIssue", "Create issues"));
+        assert!(!is_tautology("get_user", "Profile, roles and last login of a user."));
+    }
+}

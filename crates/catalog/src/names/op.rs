@@ -1,0 +1,122 @@
+//! Ops: the stable dotted names of the gateway.
+
+use std::collections::HashSet;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::title::bare;
+use crate::tool::{LEFT_OVER, Tool};
+use toolcrib_definition::finding::{Code, Finding};
+use toolcrib_definition::grammar::{WordClass, singular};
+use toolcrib_definition::{Definition, slug, words};
+
+/// The op that an author or an overlay wrote, if it is one.
+pub(crate) fn written_op(tool: &Definition, report: &mut impl FnMut(Finding)) -> Option<String> {
+    let written = tool.op.as_ref()?;
+    if !is_op(written) {
+        report(Finding::new(Code::OpInvalid, format!("`{written}` is no op")));
+        return None;
+    }
+    Some(written.clone())
+}
+
+/// The op of a tool without a written one: its server or first category, then its name without the words that these
+/// have already. In a derived category, the verb comes last: `issues.comments.get`.
+pub(crate) fn derived_op(tool: &Tool, is_category_derived: bool) -> String {
+    let groups = op_groups(tool, is_category_derived);
+    let own =
+        if tool.name.is_ascii() { words(&tool.name) } else { words(&tool.name.nfc().collect::<String>()) };
+    let action = if is_category_derived { action(&groups, &own) } else { undoubled(&groups, &own) };
+    format!("{}.{}", groups.join("."), if action.is_empty() { "x".into() } else { action })
+}
+
+/// The op of a tool whose shorter one another tool has too: its groups and its whole name.
+pub(crate) fn op_with_whole_name(tool: &Tool, is_category_derived: bool) -> String {
+    format!("{}.{}", op_groups(tool, is_category_derived).join("."), segment(&tool.name))
+}
+
+fn op_groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
+    let categories = tool.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
+    let mut categories = categories.unwrap_or_default();
+    if tool.root_category() == LEFT_OVER {
+        // Letters only sort the tools that are left over.
+        categories.truncate(1);
+    }
+    let server =
+        tool.server.as_deref().map(|server| segment(bare(server))).filter(|server| !server.is_empty());
+    match (server, is_category_derived) {
+        (Some(server), true) => {
+            let below = categories.into_iter().filter(|category| *category != server);
+            std::iter::once(server.clone()).chain(below).collect()
+        }
+        (Some(server), false) => vec![server],
+        (None, _) if categories.is_empty() => vec!["tools".to_string()],
+        (None, _) => categories,
+    }
+}
+
+/// Most words at the beginning of a name that are looked for in its groups.
+const MAX_DOUBLED: usize = 8;
+
+/// The words of a name without those at its beginning that the groups have. A verb stays: `research_topic` of the group
+/// `research` is no `topic`.
+fn undoubled(groups: &[String], name: &[String]) -> String {
+    if name.first().is_some_and(|word| is_leading_verb(word)) {
+        return name.join("_");
+    }
+    let said: Vec<&str> = groups.iter().flat_map(|group| group.split('_')).collect();
+    let doubled = (1..name.len().min(MAX_DOUBLED + 1)).rev().find(|&count| {
+        let beginning = name[..count].iter().map(String::as_str);
+        (0..said.len()).any(|start| {
+            said[start..].len() >= count && beginning.clone().eq(said[start..start + count].iter().copied())
+        })
+    });
+    name[doubled.unwrap_or(0)..].join("_")
+}
+
+/// The words of a name that its groups do not have, a leading verb last.
+fn action(groups: &[String], name: &[String]) -> String {
+    let said: HashSet<String> = groups.iter().flat_map(|group| group.split('_')).map(singular).collect();
+    let rest: Vec<&str> =
+        name.iter().filter(|word| !said.contains(&singular(word))).map(String::as_str).collect();
+    let is_phrase = |word: &&str| {
+        matches!(WordClass::of(word), WordClass::Noun | WordClass::VerbOrNoun | WordClass::Empty)
+    };
+    let has_verb = |verb: &str, nouns: &[&str]| {
+        !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase)
+    };
+    match rest[..] {
+        [] => name.join("_"),
+        [verb, ref nouns @ ..] if has_verb(verb, nouns) => format!("{}.{verb}", nouns.join("_")),
+        [ref nouns @ .., verb] if has_verb(verb, nouns) => format!("{}.{verb}", nouns.join("_")),
+        _ => rest.join("_"),
+    }
+}
+
+fn is_leading_verb(word: &str) -> bool {
+    matches!(WordClass::of(word), WordClass::Verb | WordClass::VerbOrNoun)
+}
+
+/// At least two segments of lower-case letters (of any script), digits, `_` and `-`.
+fn is_op(op: &str) -> bool {
+    let segment = |segment: &str| {
+        !segment.is_empty()
+            && segment.chars().all(|c| (c.is_alphanumeric() && !c.is_uppercase()) || c == '_' || c == '-')
+    };
+    op.contains('.') && op.split('.').all(segment) && op.len() <= 128
+}
+
+fn segment(text: &str) -> String {
+    let slug = slug(text);
+    if slug.is_empty() { "x".into() } else { slug }
+}
+
+/// The parts of an op: group, entity and action. `onto.search` has no entity.
+pub(crate) fn op_parts(op: &str) -> (&str, Option<&str>, &str) {
+    let segments: Vec<&str> = op.split('.').collect();
+    match segments.as_slice() {
+        [group, entity, .., action] => (group, Some(entity), action),
+        [group, action] => (group, None, action),
+        _ => (op, None, op),
+    }
+}

@@ -1,0 +1,85 @@
+//! Tools whose backend is several steps. Such a tool has the strongest effect of its steps; one whose steps are wrong is
+//! documented and cannot be called.
+//!
+//! 1. [`mistakes`] checks the steps of one tool. No step calls a tool with steps of its own.
+//! 2. [`settle`] gives each tool its effect.
+
+mod mistakes;
+
+use crate::names;
+use crate::tool::Tool;
+use mistakes::mistakes;
+use toolcrib_definition::finding::{Code, Finding};
+use toolcrib_definition::{Backend, Definition, Effect, StepsBackend};
+
+/// Next step for the caller of a tool whose steps are wrong.
+const WRONG: &str =
+    "tell the operator to correct its steps (`toolcrib check`); sending it again changes nothing";
+
+/// Most findings about steps with near names, which take time in a large catalog.
+const MOST_SUGGESTED: usize = 100;
+
+/// Checks the steps of all tools, and settles their effects.
+pub(crate) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+    if !tools.iter().any(|tool| of(&tool.definition).is_some()) {
+        return;
+    }
+    let by_name = names::lookup(tools);
+    let mut settled = Vec::new();
+    let mut suggested = 0;
+    for (index, tool) in tools.iter().enumerate() {
+        let Some(backend) = of(&tool.definition) else { continue };
+        let known = if suggested < MOST_SUGGESTED { &*tools } else { &[] };
+        let (called, mistakes) = mistakes((tool, backend), tools, &by_name, known);
+        suggested += mistakes.len();
+        settled.push((index, called, mistakes.is_empty()));
+        findings.extend(mistakes);
+    }
+    for (index, called, is_right) in settled {
+        if !is_right {
+            withhold(&mut tools[index], called.len());
+        }
+        strengthen(tools, index, &called, findings);
+    }
+}
+
+/// The steps of a definition.
+pub(crate) fn of(definition: &Definition) -> Option<&StepsBackend> {
+    match &definition.backend {
+        Some(Backend::Steps(backend)) => Some(backend),
+        _ => None,
+    }
+}
+
+/// A tool that cannot be called. Its effect is guessed where steps that count may be missing.
+fn withhold(tool: &mut Tool, known: usize) {
+    tool.withheld = Some(WRONG.into());
+    if of(&tool.definition).is_none_or(|backend| backend.steps.len() != known) {
+        let effect = Effect::of_name(&tool.name);
+        tool.definition.effect.get_or_insert(effect);
+    }
+}
+
+/// Gives a tool the strongest effect of its steps, unless its own is stronger. It is a dry run if one of them is.
+fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut Vec<Finding>) {
+    let steps = || called.iter().filter_map(|step| tools.get(*step));
+    let strongest = steps().max_by_key(|step| step.effect);
+    let effect = strongest.map_or(Effect::Read, |step| step.effect);
+    let is_dry_run = steps().any(|step| step.definition.dry_run == Some(true));
+    let op = strongest.map(|step| step.op.clone()).unwrap_or_default();
+    let Some(tool) = tools.get_mut(index) else { return };
+    if let Some(declared) = tool.definition.effect.filter(|declared| *declared < effect) {
+        let declared = declared.as_str();
+        let effect = effect.as_str();
+        let message =
+            format!("the effect `{declared}` is weaker than that of its step `{op}`; {effect} counts");
+        let help = format!("write `effect: {effect}`, or leave it out");
+        let finding = tool.finding(Code::StepsEffect, message).at(tool.place.below("/effect"));
+        findings.push(finding.help(help));
+    }
+    tool.effect = tool.definition.effect.map_or(effect, |declared| declared.max(effect));
+    tool.definition.effect = Some(tool.effect);
+    if is_dry_run {
+        tool.definition.dry_run.get_or_insert(true);
+    }
+}

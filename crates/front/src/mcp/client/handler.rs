@@ -1,0 +1,118 @@
+//! Our end of a connection: what a server asks and announces.
+
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientConfig, ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCreateRequestMethod,
+    ErrorCode, ErrorData, GetExtensions, Implementation, ListRootsRequestMethod, ServerNotification,
+    ServerRequest, SetLevelRequestParams,
+};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
+use tokio::sync::{Notify, broadcast};
+
+use super::client_session::{ClientSession, CurrentClient, ask_client};
+use super::routes::RequestRoutes;
+
+/// Most announcements that wait for a reader; a slower one gets the latest.
+const MAX_ANNOUNCEMENTS: usize = 64;
+
+/// Our handler of the connection.
+pub(in crate::mcp) struct Handler {
+    /// Signals a changed list of tools.
+    pub(in crate::mcp) changed: Arc<Notify>,
+    pub(in crate::mcp) routes: Arc<RequestRoutes>,
+    /// Changes of resources and prompts.
+    pub(in crate::mcp) announcements: broadcast::Sender<ServerNotification>,
+    /// The client that the server can ask, where the connection is for one.
+    client: CurrentClient,
+    /// The client whose capabilities are declared.
+    pub(in crate::mcp) declared: Option<Arc<ClientSession>>,
+}
+
+impl Handler {
+    pub(in crate::mcp) fn new(client: CurrentClient) -> Self {
+        let announcements = broadcast::channel(MAX_ANNOUNCEMENTS).0;
+        let routes = Arc::new(RequestRoutes::new(client.clone()));
+        let declared = client.borrow().clone();
+        Self { changed: Arc::default(), routes, announcements, client, declared }
+    }
+}
+
+impl Service<RoleClient> for Handler {
+    /// Asks the client of the request in progress, else the client of the connection.
+    async fn handle_request(
+        &self,
+        request: ServerRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ClientResult, ErrorData> {
+        let method = match &request {
+            ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
+            ServerRequest::CreateMessageRequest(_) => CreateMessageRequestMethod::VALUE,
+            ServerRequest::ListRootsRequest(_) => ListRootsRequestMethod::VALUE,
+            ServerRequest::ElicitRequest(_) => ElicitationCreateRequestMethod::VALUE,
+            ServerRequest::CustomRequest(request) => &request.method,
+            _ => "",
+        };
+        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.declared.is_some();
+        let client = if is_known { self.client.borrow().clone() } else { None };
+        let Some(client) = client else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None));
+        };
+        let of = match context.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
+            _ => None,
+        };
+        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages.clone());
+        let gone = || Err(ErrorData::internal_error("the client is gone", None));
+        tokio::select! {
+            answer = ask_client(&to_client, request) => answer.unwrap_or_else(gone),
+            () = context.ct.cancelled() => gone(),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        mut notification: ServerNotification,
+        _: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        // Metadata of this connection is not for clients.
+        notification.extensions_mut().clear();
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
+            ServerNotification::ResourceUpdatedNotification(_)
+            | ServerNotification::ResourceListChangedNotification(_)
+            | ServerNotification::PromptListChangedNotification(_) => {
+                let _ = self.announcements.send(notification);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
+        let capabilities = self.declared.as_ref().map(|client| client.capabilities.clone());
+        ClientConfig::new(capabilities.unwrap_or_default(), name)
+    }
+}
+
+/// Sets the level of log messages of a connection whenever its client does.
+pub(in crate::mcp) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClient) {
+    let Some(info) = peer.peer_info() else { return };
+    if info.capabilities.logging.is_none() || !info.protocol_version.has_initialize() {
+        return;
+    }
+    let client = client.wait_for(Option::is_some).await.ok().and_then(|client| client.clone());
+    let Some(client) = client else { return };
+    let mut levels = client.levels.subscribe();
+    while !peer.is_transport_closed() {
+        let level = *levels.borrow_and_update();
+        if let Some(level) = level {
+            let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
+        }
+        if levels.changed().await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The tokens of one connection, and the reason why the last request had none that counts.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::super::endpoint::Endpoint;
+use super::super::secrets::FilledSecrets;
+use super::super::server_problem::Problem;
+use super::errors::{HttpError, explain, http_error, refusal, status_of};
+use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use toolcrib_catalog::config::{ActsAs, Server};
+use toolcrib_definition::guard::locked;
+
+/// The tokens of one connection.
+pub(in crate::mcp) struct Signing {
+    credentials: Arc<Credentials>,
+    pub(super) endpoint: Endpoint,
+    secrets: FilledSecrets,
+    /// Whether the connection carries the operator's sign-in. It is set once, so that callers stay distinguishable.
+    is_personal: OnceLock<bool>,
+    /// The reason of the last request that had no token, or a refused one.
+    problem: Mutex<Option<SignInProblem>>,
+}
+
+impl Signing {
+    pub(in crate::mcp) fn new(
+        endpoint: &Endpoint,
+        credentials: &Arc<Credentials>,
+        secrets: &FilledSecrets,
+    ) -> Self {
+        Self {
+            credentials: Arc::clone(credentials),
+            endpoint: endpoint.clone(),
+            secrets: secrets.clone(),
+            is_personal: OnceLock::new(),
+            problem: Mutex::default(),
+        }
+    }
+
+    /// The server, as its credentials know it.
+    fn server(&self) -> (&str, &Server) {
+        (&self.endpoint.name, &self.endpoint.server)
+    }
+
+    fn acts_as_person(&self) -> bool {
+        acts_as(&self.endpoint.server) == Some(ActsAs::Person)
+    }
+
+    fn caller(&self) -> Option<&CallerToken> {
+        self.endpoint.user.token.as_ref()
+    }
+
+    /// Whether the connection carries the sign-in of the operator.
+    pub(in crate::mcp) fn is_personal(&self) -> bool {
+        self.is_personal.get().copied().unwrap_or_default()
+    }
+
+    /// Whether the operator has signed in or out since the connection began.
+    pub(in crate::mcp) fn is_outdated(&self) -> bool {
+        let is_of_operator = self.caller().is_none() && self.acts_as_person();
+        let is_signed_in = || self.credentials.is_signed_in(self.server());
+        is_of_operator && self.is_personal.get().is_some_and(|was| *was != is_signed_in())
+    }
+
+    /// The reason of an error of this connection, where it is a refused or missing token.
+    pub(in crate::mcp) fn problem_of(&self, error: &(dyn Error + 'static)) -> Option<SignInProblem> {
+        let error = http_error(error)?;
+        let is_about_tokens = refusal(error).is_some() || matches!(error, HttpError::Auth(_));
+        let problem = || locked(&self.problem).clone();
+        is_about_tokens.then(problem).flatten()
+    }
+
+    /// The token of the next request.
+    pub(super) async fn token(&self) -> Result<Option<SecretToken>, SignInProblem> {
+        let token = self.credentials.token(self.server(), self.caller()).await?;
+        let is_used = !self.acts_as_person() || *self.is_personal.get_or_init(|| token.is_some());
+        let token = if is_used { token } else { None };
+        token.iter().for_each(|token| self.secrets.add_token(token));
+        Ok(token)
+    }
+
+    /// Another token in place of a refused one.
+    pub(super) async fn other(&self, refused: Refused<'_>) -> Option<SecretToken> {
+        let problem = match self.credentials.rejected(self.server(), self.caller(), refused).await {
+            Ok(Some(token)) if refused.token.is_some() => {
+                self.secrets.add_token(&token);
+                return Some(token);
+            }
+            Ok(Some(_)) => SignInProblem::Refused("somebody has just signed in to it".into()),
+            Ok(None) => return None,
+            Err(problem) => problem,
+        };
+        self.fail(problem);
+        None
+    }
+
+    /// The problem where a server refuses even a new token. Only the operator could sign in again.
+    pub(super) fn refused_twice(&self) -> SignInProblem {
+        let reason = "it refuses the token that it was just given".into();
+        if self.acts_as_person() {
+            SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() }
+        } else {
+            SignInProblem::Refused(reason)
+        }
+    }
+
+    pub(super) fn fail(&self, problem: SignInProblem) {
+        *locked(&self.problem) = Some(problem);
+    }
+}
+
+/// The reason of an error, in the server's place.
+pub(in crate::mcp) fn server_problem(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Problem {
+    let problem =
+        signing.and_then(|signing| Some((signing.endpoint.name.clone(), signing.problem_of(error)?)));
+    let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
+    // With these, a server asks for a token.
+    let status = http_error(error).and_then(status_of).map(|(status, _)| status);
+    let reason = match (status.filter(|status| matches!(status, 401 | 403)), &problem) {
+        (Some(status), _) if is_new => format!("it wants a token: it answered {status}"),
+        (_, Some((_, problem))) => problem.to_string(),
+        (_, None) => return explain(error).into(),
+    };
+    Problem { reason, wants_token: is_new, sign_in: problem, next_try: None }
+}

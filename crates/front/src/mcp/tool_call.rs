@@ -1,0 +1,128 @@
+//! Calls of tools over a [`Session`], and the reason why a call has no result.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorData, ServerResult,
+};
+use rmcp::service::ServiceError;
+use serde_json::{Map, Value};
+
+use super::client::RequestOrigin;
+use super::http::{HttpError, explain, http_error};
+use super::message::is_unreadable;
+use super::session::Session;
+use crate::credentials::SignInProblem;
+use crate::telemetry::Operation;
+
+/// Wait for the last line on stderr of a server that has just died.
+const STDERR_WAIT: Duration = Duration::from_millis(50);
+
+/// Reason why a call has no result.
+#[derive(Debug)]
+pub enum McpCallError {
+    /// The call did not reach the server.
+    NotSent(String),
+    /// The call reached the server, as far as is known, and the connection is gone.
+    ConnectionLost(String),
+    /// The server answered with a protocol error.
+    ProtocolError(ErrorData),
+    /// The server answered that the call failed.
+    UnexpectedAnswer(String),
+    /// The server has had too many calls; with the seconds to wait, where it says them.
+    Busy(String, Option<u64>),
+    /// The server refused the call for want of a token, and has not run it.
+    SignIn(SignInProblem),
+    /// The server's answer cannot be read.
+    Unreadable(String),
+    /// The server was silent for too long, and was asked to stop.
+    Silent,
+}
+
+impl Session {
+    /// Calls a tool. A call that is dropped before it ends is cancelled, and one about which the server is silent for so long.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        origin: Option<&Arc<RequestOrigin>>,
+        longest_silence: Duration,
+    ) -> Result<CallToolResult, McpCallError> {
+        if self.is_closed() {
+            return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
+        }
+        let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        if let Some(origin) = origin {
+            origin.begin_call();
+        }
+        let sending = self.request_with_input(request, origin, longest_silence);
+        match Operation::mcp_call(tool).observe(sending, error_type).await {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(question)) => {
+                let mut what = "it asks for more than arguments, which cannot be given here";
+                if let Some(origin) = origin.filter(|origin| origin.may_require_input()) {
+                    origin.require_input(question);
+                    what = "it asks for input, which the client gives next";
+                }
+                Err(McpCallError::UnexpectedAnswer(what.into()))
+            }
+            Ok(_) => Err(McpCallError::Unreadable("the result is not that of a tool call".into())),
+            Err(error) => Err(self.meaning(error).await),
+        }
+    }
+
+    async fn meaning(&self, error: ServiceError) -> McpCallError {
+        if let Some(problem) = self.signing.as_ref().and_then(|signing| signing.problem_of(&error)) {
+            return McpCallError::SignIn(problem);
+        }
+        let what = self.with_stderr(&explain(&error));
+        match error {
+            ServiceError::McpError(error) if is_unreadable(&error) => {
+                McpCallError::Unreadable(self.secrets.line(&error.message))
+            }
+            ServiceError::McpError(error) => McpCallError::ProtocolError(error),
+            ServiceError::Timeout { .. } => {
+                // The server may be dead, and is listed again.
+                self.changed.notify_one();
+                McpCallError::Silent
+            }
+            ServiceError::TransportClosed => {
+                tokio::time::sleep(STDERR_WAIT).await;
+                let reason = self.routes.end().unwrap_or("the connection is closed");
+                McpCallError::ConnectionLost(self.with_stderr(reason))
+            }
+            ServiceError::TransportSend(_) => match http_error(&error) {
+                // A line that could not be written was not read by the server.
+                None | Some(HttpError::SessionExpired) => McpCallError::NotSent(what),
+                Some(HttpError::Client(error)) if error.is_connect() => McpCallError::NotSent(what),
+                // A gateway reports that the server behind it did not answer.
+                Some(HttpError::HttpStatus(reply)) if matches!(reply.status, 502 | 504) => {
+                    McpCallError::ConnectionLost(what)
+                }
+                Some(HttpError::HttpStatus(reply)) if reply.status == 429 => {
+                    let seconds = reply.retry_after.as_ref().and_then(|text| text.trim().parse().ok());
+                    McpCallError::Busy(what, seconds)
+                }
+                Some(HttpError::HttpStatus(_) | HttpError::AuthRequired(_)) => {
+                    McpCallError::UnexpectedAnswer(what)
+                }
+                Some(_) => McpCallError::ConnectionLost(what),
+            },
+            _ => McpCallError::Unreadable(what),
+        }
+    }
+}
+
+/// The type of the error of a call, for telemetry.
+fn error_type(answer: &Result<ServerResult, ServiceError>) -> Option<String> {
+    match answer {
+        Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => {
+            Some("tool_error".into())
+        }
+        Ok(_) => None,
+        Err(ServiceError::McpError(error)) => Some(error.code.0.to_string()),
+        Err(_) => Some("_OTHER".into()),
+    }
+}

@@ -1,0 +1,106 @@
+//! Asks the person at the client. The question has the whole call; the answer counts for it alone, once, while its approval waits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequiredResult, ServerRequest,
+};
+use serde_json::json;
+
+use super::argument_page::whole_arguments;
+use super::binding::hash;
+use crate::exec::backend::Backends;
+use crate::exec::call::{Call, Checked};
+use crate::state::Approval;
+use toolcrib_catalog::Tool;
+use toolcrib_catalog::config::ApprovalPlace;
+use toolcrib_definition::{Backend, Effect, clean_line};
+use toolcrib_front::mcp::{RequestOrigin, ask, bound};
+
+/// The sender and the name of our question on the newer protocol.
+const ASKING: &str = "toolcrib approvals";
+
+const QUESTION: &str = "approval";
+
+/// The longest question, in bytes. Longer calls are shown on the command line.
+const MAX_QUESTION: usize = 20_000;
+
+/// Whether a call that nobody has allowed or forbidden may run once its person agrees: the client has started this process for
+/// its person, and can ask.
+pub(crate) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
+    let caller = &call.context.caller;
+    let is_asked_here = || client_to_ask(call).is_some_and(|origin| origin.takes_questions());
+    let is_open = call.config().exec.allow.is_none() && tool.effect != Effect::Read;
+    is_open && caller.is_own_client && !runs_as_direct(call, tool) && is_asked_here()
+}
+
+/// Whether a live server's tool runs as it would without us: nothing is configured, and the client has asked its person.
+pub(crate) fn runs_as_direct(call: &Call, tool: &Tool) -> bool {
+    call.context.caller.asks_its_person && may_run_as_direct(call, tool)
+}
+
+/// Whether it would do so, if the client had asked.
+pub(crate) fn may_run_as_direct(call: &Call, tool: &Tool) -> bool {
+    call.config().exec.allow.is_none()
+        && call.request.step.is_none()
+        && matches!(Backends::of(tool, call.config()).as_deref(), Some(Backend::Mcp { .. }))
+}
+
+/// The client whose person decides, where the client and not the command line is the place for it.
+pub(super) fn client_to_ask(call: &Call) -> Option<&Arc<RequestOrigin>> {
+    let caller = &call.context.caller;
+    let is_place = match call.config().exec.approve_in {
+        Some(place) => place == ApprovalPlace::Client,
+        None => caller.is_own_client,
+    };
+    if is_place { caller.origin.as_ref() } else { None }
+}
+
+/// Asks the person at the client. `None` where nobody decides now, or where the question is the answer to the client.
+pub(super) async fn ask_client(call: &Checked, tool: &Tool, approval: &Approval, key: &str) -> Option<bool> {
+    let origin = client_to_ask(call).filter(|origin| origin.takes_questions())?;
+    let state = format!("{} {}", approval.id, hash(key, &json!(signed_part(approval)).to_string()));
+    if let Some(given) = origin.take_own_input(ASKING, &state) {
+        let action = given.get(QUESTION).and_then(|response| response.get("action"));
+        return match action.and_then(|action| action.as_str()) {
+            Some("accept") => Some(true),
+            Some("decline") => Some(false),
+            _ => None,
+        };
+    }
+    let question = question(tool, approval)?;
+    if origin.session().is_none() {
+        // The call is sent again from its beginning, so that nothing may have run before.
+        if call.request.step.is_none() && origin.may_ask_first() {
+            let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
+            origin.require_input(InputRequiredResult::new(Some(questions), Some(bound(ASKING, Some(state)))));
+        }
+        return None;
+    }
+    match ask(origin, ServerRequest::ElicitRequest(question)).await {
+        Ok(ClientResult::ElicitResult(result)) => match result.action {
+            ElicitationAction::Accept => Some(true),
+            ElicitationAction::Decline => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// All that an answer is bound to.
+fn signed_part(approval: &Approval) -> [&str; 4] {
+    [&approval.id, &approval.caller, &approval.fingerprint, &approval.bound]
+}
+
+/// The question whether to run a call; `None` for one too long to be read in a window.
+fn question(tool: &Tool, approval: &Approval) -> Option<ElicitRequest> {
+    let kind = if tool.effect == Effect::Destructive { "destructive" } else { "a change" };
+    let message =
+        format!("Run {}, which is {kind}?\n\n{}", clean_line(&tool.name), whole_arguments(approval));
+    let requested_schema = ElicitationSchema::builder().build().ok()?;
+    let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+    let is_short = matches!(&params, ElicitRequestParams::FormElicitationParams { message, .. } if message.len() <= MAX_QUESTION);
+    is_short.then(|| ElicitRequest::new(params))
+}

@@ -1,0 +1,105 @@
+//! Reads and explains arguments within a time limit, on another thread: patterns and long texts can keep a processor busy.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+
+use crate::context::FunctionContext;
+use crate::exec::call::Call;
+use crate::exec::request::CallRequest;
+use crate::tool_error::{ErrorCode, Result, ToolError};
+use toolcrib_catalog::arguments::until_stopped;
+
+/// The time in which arguments have to be read and explained.
+const READING_LIMIT: Duration = Duration::from_secs(5);
+
+/// Turns of reading arguments: patterns and long texts can keep a processor busy, so connections have threads of their own.
+static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Arc::new(Semaphore::new(processors.max(4)))
+});
+
+/// Does work on the request of a call on another thread, within the time limit. After that, the request has no arguments.
+pub(super) async fn apart<T: Send + 'static>(
+    call: &mut Call,
+    work: impl FnOnce(&FunctionContext, &mut CallRequest) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let args = std::mem::take(&mut call.request.args);
+    let extra_fields = std::mem::take(&mut call.request.extra_fields);
+    let mut request = CallRequest { args, extra_fields, ..call.request.clone() };
+    let context = call.context.clone();
+    let working = in_time(READING_LIMIT, move || {
+        let result = work(&context, &mut request);
+        (request, result)
+    });
+    let (request, result) = working.await?;
+    call.request = request;
+    result
+}
+
+/// Stops work when it is dropped: the time is over, or the caller has gone away.
+struct StopGuard(Arc<AtomicBool>);
+
+impl Drop for StopGuard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn in_time<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    if Handle::try_current().is_err() {
+        return Ok(work());
+    }
+    let deadline = Instant::now() + limit;
+    let Ok(Ok(turn)) = timeout_at(deadline, Arc::clone(&TURNS).acquire_owned()).await else {
+        let message = "the arguments of too many calls are being checked at once";
+        return Err(ToolError::new(ErrorCode::RateLimited, message, "send the call again in a few seconds"));
+    };
+    let stop = StopGuard(Arc::new(AtomicBool::new(false)));
+    let stopped = Arc::clone(&stop.0);
+    let working = spawn_blocking(move || {
+        let _turn = turn;
+        until_stopped(&stopped, work)
+    });
+    match timeout_at(deadline, working).await {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Err(ToolError::internal(error)),
+        },
+        Err(_) => {
+            let message = format!("checking the arguments takes longer than {} seconds", limit.as_secs());
+            let next = "send shorter texts and fewer values; nothing was changed";
+            Err(ToolError::new(ErrorCode::ValidationTimeout, message, next))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use toolcrib_catalog::functions;
+
+    #[tokio::test]
+    async fn work_over_its_time_is_stopped_and_is_the_fault_of_the_caller() {
+        let tool = Arc::clone(&functions().tools[0]);
+        let call = tool.call.clone().map(Value::Object).unwrap();
+        let (done, is_done) = tokio::sync::oneshot::channel();
+        let work = move || {
+            while tool.parameters.accepts(&call) {
+                std::thread::yield_now();
+            }
+            done.send(()).unwrap();
+        };
+        let error = in_time(Duration::from_millis(10), work).await.unwrap_err();
+        assert_eq!((error.code.as_str(), error.code.http_status()), ("VALIDATION_TIMEOUT", 400));
+        is_done.await.unwrap();
+    }
+}

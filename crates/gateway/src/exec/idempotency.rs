@@ -1,0 +1,178 @@
+//! Idempotency keys: each runs its write once (EXEC-6), also after a crash, and for two callers at the same moment. An
+//! outcome that nobody can know is `OUTCOME_UNKNOWN`.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::call::{Checked, Notes};
+use super::envelope::Outcome;
+use super::fingerprint::fingerprint;
+use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
+use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
+use toolcrib_definition::Effect;
+use toolcrib_definition::guard::guarded;
+
+/// Seconds that a claim holds without being renewed: three renewals may fail.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// Seconds between two renewals.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
+
+/// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
+/// same key. A read needs no key.
+pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Outcome> {
+    let Some(key) = call.request.idempotency_key.clone() else { return Ok(None) };
+    if call.effect() == Effect::Read {
+        return Ok(None);
+    }
+    let claim = Claim {
+        caller: Arc::clone(&call.context.caller.name),
+        key,
+        op: call.op().to_string(),
+        fingerprint: match &call.request.step {
+            // Its arguments may differ the next time, when the reads before it are run again.
+            Some(step) => step.identity.clone(),
+            None => fingerprint(call.op(), call.arguments(), ""),
+        },
+        owner: random_id("ow"),
+    };
+    match status_of(call, &claim, notes).await.map_err(Outcome::Failed)? {
+        ClaimStatus::Acquired => {
+            if call.state().health().is_volatile && call.request.step.is_none() {
+                notes.warnings.push(KEY_IN_MEMORY.into());
+            }
+            Ok(Some(claim))
+        }
+        // Each step knows whether it was done.
+        ClaimStatus::Unknown if call.has_steps() => Ok(None),
+        ClaimStatus::Answered(Value::Object(envelope)) => Err(Outcome::Replayed(envelope)),
+        ClaimStatus::Answered(result) => Err(Outcome::Result(result)),
+        other => Err(Outcome::Failed(claim_failure(&other, call.op()))),
+    }
+}
+
+/// Renews a claim for as long as its call runs.
+pub(super) async fn hold<T>(
+    claim: Option<&Claim>,
+    state: &StateStore,
+    running: impl Future<Output = T>,
+) -> T {
+    let Some(claim) = claim else { return running.await };
+    tokio::select! {
+        ran = running => ran,
+        never = renew_claim(state, claim) => match never {},
+    }
+}
+
+/// Stores the outcome of a call under its key, or frees the key of a call that was not run.
+pub(super) async fn settle(
+    claim: Option<&Claim>,
+    call: &Checked,
+    ran: Result<Value>,
+    notes: &mut Notes,
+) -> Outcome {
+    let (outcome, certainty) = match ran {
+        Ok(result) => (Outcome::Result(result), Certainty::Answered),
+        Err(error) => {
+            let certainty = error.certainty;
+            (Outcome::Failed(error.or_help_path(call.op())), certainty)
+        }
+    };
+    let Some(claim) = claim else { return outcome };
+    let settled = match certainty {
+        Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
+        Certainty::Unknown => ClaimOutcome::Unknown,
+        Certainty::Answered => {
+            let mut envelope = outcome.clone().into_fields(call.op());
+            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
+            ClaimOutcome::Answered(Value::Object(envelope))
+        }
+    };
+    if let Err(error) = call.state().settle(claim, settled).await {
+        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
+        notes.warnings.push(format!("{warning} ({error})"));
+    }
+    outcome
+}
+
+/// The status of a claim, which this call acquires if it is free.
+async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus> {
+    let state = call.state();
+    let claimed = match require_writable(&call.context, &mut notes.warnings) {
+        Ok(()) => acquire_claim(state, claim, call.longest_silence()).await.map_err(unwritable),
+        Err(failure) => Err(failure),
+    };
+    match claimed {
+        Ok(status) => Ok(status),
+        // The outcome of a used key can be read even if the trace cannot be written now.
+        Err(failure) => match state.recall(claim, LEASE).await {
+            Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
+            _ => Err(failure),
+        },
+    }
+}
+
+/// The status of a claim, once no other caller holds it, or the wait was too long.
+async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
+    let mut wait = POLL_INTERVALS.0;
+    let begun = Instant::now();
+    loop {
+        let claimed = state.claim(claim, LEASE).await?;
+        if claimed != ClaimStatus::Running || begun.elapsed() >= time {
+            return Ok(claimed);
+        }
+        sleep(wait.min(time.saturating_sub(begun.elapsed()))).await;
+        wait = (wait * 2).min(POLL_INTERVALS.1);
+    }
+}
+
+/// Holds a claim for as long as its call runs.
+async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
+    loop {
+        sleep(RENEWAL_INTERVAL).await;
+        // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
+        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
+    }
+}
+
+fn claim_failure(claimed: &ClaimStatus, op: &str) -> ToolError {
+    match claimed {
+        ClaimStatus::Conflict { op: other } if other == op => ToolError::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{op}` with other arguments"),
+            "send another key for another call, or the same arguments for the same one",
+        ),
+        ClaimStatus::Conflict { op: other } => ToolError::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{other}`"),
+            "send another key for another call",
+        ),
+        ClaimStatus::Unknown => ToolError::new(
+            ErrorCode::OutcomeUnknown,
+            format!(
+                "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
+            ),
+            "check with a read whether it was done; if not, send it with a new key",
+        ),
+        ClaimStatus::AnswerGone => ToolError::new(
+            ErrorCode::OutcomeUnknown,
+            format!(
+                "a call of `{op}` with this idempotency_key was run, and newer answers have replaced its answer"
+            ),
+            "check with a read what it did; it is not run again",
+        ),
+        _ => ToolError::new(
+            ErrorCode::Conflict,
+            format!("a call of `{op}` with this idempotency_key is still running"),
+            "wait, then send the same call with the same key for its answer",
+        ),
+    }
+}
