@@ -59,7 +59,8 @@ pub fn check(bytes: &[u8]) {
         let input = match (first % 3, given) {
             (0, Some(input)) => input,
             (1, Some(args)) => {
-                if let Ok((fit, _)) = coerce_to_schema(tool, args.clone()) {
+                if let Ok(fit) = coerce_to_schema(tool, args.clone()) {
+                    let fit = fit.value;
                     assert!(tool.parameters.accepts(&fit), "{}: {args} was read as {fit}", tool.name);
                 }
                 json!({ "op": tool.op, "args": args, "dry_run": true })
