@@ -4,8 +4,9 @@
     weigh.py --lower      write today's numbers into the budget wherever they are lower
 
 Code is each line of Rust in `src/` and `crates/*/src/` that is not blank, a comment or a test: tests are files `tests.rs`,
-folders `tests`, and modules with a body under `#[cfg(test)]`. Each crate has a number of its own. Commands are those of
-`docs/reference/commands.md` without their parts, and words those of `docs/`.
+folders `tests`, and modules with a body under `#[cfg(test)]`. Each crate has a number of its own. A heading is a comment between
+blank lines that opens a second topic in a file. Commands are those of `docs/reference/commands.md` without their parts, and words
+those of `docs/`. `tests/tidy` counts circles.
 """
 
 import json
@@ -52,6 +53,11 @@ def code_lines(source):
     return counted
 
 
+def headings(source):
+    """Comments by themselves between blank lines, such as `// The cursors of lists.`"""
+    return len(re.findall(r"(?m)(?:^|\n)\n// [A-Z].*\n(?:// .*\n)*(?=\n)", source))
+
+
 def is_product(name):
     inside = name.startswith("src/") or re.match(r"crates/[^/]+/(src/|build\.rs)", name)
     return inside and "/tests/" not in name and not name.endswith("/tests.rs")
@@ -68,8 +74,9 @@ def settings(schema):
 
 
 def weigh():
-    code = Counter()
+    code, opened = Counter(), 0
     for name in filter(is_product, tracked("src/*.rs", "crates/*.rs")):
+        opened += headings(text(name))
         code[name.split("/")[1] if name.startswith("crates/") else "toolcrib"] += code_lines(text(name))
     commands = re.findall(r"^### `toolcrib [\w-]+`$", text("docs/reference/commands.md"), re.MULTILINE)
     return {
@@ -78,6 +85,7 @@ def weigh():
         "packages": text("Cargo.lock").count("[[package]]"),
         "settings": settings(json.loads(text("schema/toolcrib.schema.json"))),
         "commands": len(commands),
+        "headings": opened,
         "words": sum(len(text(name).split()) for name in tracked("docs/*.md")),
     }
 

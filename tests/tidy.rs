@@ -10,6 +10,8 @@ use walkdir::WalkDir;
 mod book;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/providers.rs"]
+mod providers;
 
 const MAX_LINES: usize = 800;
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::arguments::coerce_to_schema;
+use toolcrib::arguments::{Reading, coerce_to_schema};
 use toolcrib::functions::CatalogView;
 
 const CONFIG: &str = r#"
@@ -59,9 +59,8 @@ pub fn check(bytes: &[u8]) {
         let input = match (first % 3, given) {
             (0, Some(input)) => input,
             (1, Some(args)) => {
-                if let Ok(fit) = coerce_to_schema(tool, args.clone()) {
-                    let fit = fit.value;
-                    assert!(tool.parameters.accepts(&fit), "{}: {args} was read as {fit}", tool.name);
+                if let Ok(Reading { value, .. }) = coerce_to_schema(tool, args.clone()) {
+                    assert!(tool.parameters.accepts(&value), "{}: {args} was read as {value}", tool.name);
                 }
                 json!({ "op": tool.op, "args": args, "dry_run": true })
             }

@@ -1,28 +1,30 @@
 //! The server: the running catalog over HTTP and MCP. The server adds no logic: answers come from `functions`,
 //! `render` and `site`.
 //!
-//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, notifies listeners, and builds
-//!    search indexes in advance. A request sees only one generation and one profile, its [`RequestCatalog`].
+//! 1. [`live`] holds the current [`Snapshot`], swaps it when the catalog changes, notifies listeners, and builds
+//!    search indexes in advance. A request sees only one snapshot and one profile, its [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] decides what tool lists contain: toolcrib's functions, or the catalog's tools
 //!    ([`listed_tools`]).
-//! 4. [`response`] has complete response bodies, a cache of bodies for each catalog view, and problems.
-//! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`CallLimiter`]; [`metrics`]
-//!    writes the counters.
+//! 4. [`response`] has complete response bodies and problems, [`response_cache`] the bodies of each catalog view.
+//! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`call_limiter::CallLimiter`].
 
 pub mod auth;
+mod call_limiter;
 pub mod http;
 mod listed_tools;
+mod listing;
 pub mod live;
 pub mod mcp;
-pub mod metrics;
+mod profile_caches;
 mod request_catalog;
 mod response;
+mod response_cache;
 pub mod site;
+mod snapshot;
 
 pub use auth::{Authenticator, Tokens};
-pub use listed_tools::{ListingOptions, ListingPolicy};
-pub use live::{Generation, LiveCatalog, ServeOptions};
-pub use metrics::{CallLimiter, Route};
+pub use listing::{ListingOptions, ListingPolicy};
+pub use live::LiveCatalog;
 pub use request_catalog::RequestCatalog;
-use request_catalog::SessionCatalog;
+pub use snapshot::{ServeOptions, Snapshot};

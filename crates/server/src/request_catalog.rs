@@ -1,17 +1,14 @@
-//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
+//! The catalog of one request: one snapshot, loaded when the request comes in, and one profile. The code that
 //! answers the request gets the catalog only from here, so that no reload comes between two steps.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::listed_tools::Listings;
-use super::live::{Generation, LiveCatalog};
-use super::response::ResponseCache;
-use super::site::{Person, Site};
-use toolcrib_catalog::{Catalog, Findings, UnknownProfile};
-use toolcrib_docs::Templates;
+use crate::LiveCatalog;
+use crate::response_cache::ResponseCache;
+use crate::site::{Person, Site};
+use crate::snapshot::Snapshot;
 use toolcrib_front::address::AddressState;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace};
@@ -21,29 +18,29 @@ use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace}
 pub struct RequestCatalog {
     /// The running catalog.
     pub live: Arc<LiveCatalog>,
-    generation: Arc<Generation>,
-    /// Position of the profile in the generation.
+    snapshot: Arc<Snapshot>,
+    /// Position of the profile in the snapshot.
     profile: usize,
     /// The path below which the profile is served, such as `/p/creator`; empty at the root of the server.
     root: Arc<str>,
 }
 
 impl LiveCatalog {
-    /// The current generation, for one request.
+    /// The current snapshot, for one request.
     pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        RequestCatalog { live: Arc::clone(self), generation: self.current(), profile: 0, root: Arc::from("") }
+        RequestCatalog { live: Arc::clone(self), snapshot: self.current(), profile: 0, root: Arc::from("") }
     }
 }
 
 impl RequestCatalog {
-    /// The generation.
-    pub fn generation(&self) -> &Generation {
-        &self.generation
+    /// The snapshot.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
-    /// The same generation with another profile, if it can be chosen.
+    /// The same snapshot with another profile, if it can be chosen.
     pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
-        Some(Self { profile: self.generation.position(name)?, ..self })
+        Some(Self { profile: self.snapshot.position(name)?, ..self })
     }
 
     /// The same catalog, for a request below this path.
@@ -59,7 +56,7 @@ impl RequestCatalog {
 
     /// The name of the profile; `None` for the whole catalog.
     pub fn profile_name(&self) -> Option<&str> {
-        self.generation.profile(self.profile).name.as_deref()
+        self.snapshot.profile(self.profile).name.as_deref()
     }
 
     /// The path before all addresses of this profile; empty at the root of the server.
@@ -69,23 +66,23 @@ impl RequestCatalog {
 
     /// The catalog view of this caller.
     pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        self.cache(caller).view()
+        &self.cache(caller).view
     }
 
     /// The catalog view with every tool of the profile.
     pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.generation.profile(self.profile).whole.view()
+        &self.snapshot.profile(self.profile).whole.view
     }
 
     /// The catalog view of all tools, unless one profile alone is served.
     pub(super) fn whole_catalog(&self) -> Option<&Arc<CatalogView>> {
-        let usual = self.generation.profile(0);
-        usual.name.is_none().then(|| usual.whole.view())
+        let usual = self.snapshot.profile(0);
+        usual.name.is_none().then(|| &usual.whole.view)
     }
 
     /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        self.generation.profile(self.profile).cache(caller)
+        self.snapshot.profile(self.profile).cache(caller)
     }
 
     /// The context of a call by this caller.
@@ -103,7 +100,7 @@ impl RequestCatalog {
 
     /// The addresses of its registries, each with the version of it that is served, and the reason why the last request failed.
     pub fn addresses(&self) -> impl Iterator<Item = (AddressState, Option<&str>)> {
-        let served = &self.generation.registries;
+        let served = &self.snapshot.registries;
         let states = self.live.addresses().states().into_iter();
         states.map(|state| {
             let version = served.get(&state.address).map(String::as_str);
@@ -113,7 +110,7 @@ impl RequestCatalog {
 
     /// The pages of this caller.
     pub(super) fn site<'s>(&'s self, caller: &Caller, person: Option<Person<'s>>) -> Site<'s> {
-        self.cache(caller).site().with_reader(person, caller.sees_everything())
+        Site { person, is_operator: caller.sees_everything(), ..self.cache(caller).site() }
     }
 
     /// Whether the catalog on disk, and each registry at an address, is the one that is served.
@@ -123,9 +120,12 @@ impl RequestCatalog {
 
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self, caller: &Caller) -> Option<String> {
-        let count = self.live.stale().filter(|_| caller.sees_everything())?.len();
+        if !caller.sees_everything() {
+            return None;
+        }
+        let count = self.live.stale()?.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
-        let shown = if self.generation.complete {
+        let shown = if self.snapshot.complete {
             "this is the last valid one"
         } else {
             "this is the part that could be read"
@@ -134,7 +134,7 @@ impl RequestCatalog {
     }
 }
 
-/// The catalog of a session, which lives longer than a generation, and so holds none.
+/// The catalog of a session, which lives longer than a snapshot, and so holds none.
 #[derive(Clone, Debug)]
 pub(super) struct SessionCatalog {
     live: Arc<LiveCatalog>,
@@ -143,91 +143,13 @@ pub(super) struct SessionCatalog {
 }
 
 impl SessionCatalog {
-    /// The current generation with the profile of the session, if it still has that.
+    /// The current snapshot with the profile of the session, if it still has that.
     pub(super) fn now(&self) -> Option<RequestCatalog> {
         Some(self.live.for_request().in_profile(self.profile.as_deref())?.with_root(Arc::clone(&self.root)))
     }
 
-    /// The signal of each new generation.
+    /// The signal of each new snapshot.
     pub(super) fn subscribe(&self) -> watch::Receiver<()> {
         self.live.subscribe()
-    }
-}
-
-// The caches of one profile, by the roles of callers. Every combination that some caller can reach is made with its
-// generation, so that their number depends on the configuration alone.
-
-/// The caches of one profile.
-#[derive(Debug)]
-pub(super) struct ProfileCaches {
-    /// The profile; `None` for the whole catalog.
-    pub(super) name: Option<String>,
-    /// The cache for callers who see everything.
-    pub(super) whole: Arc<ResponseCache>,
-    /// The cache for callers without any role.
-    open: Arc<ResponseCache>,
-    by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
-}
-
-impl ProfileCaches {
-    /// The cache of a caller.
-    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        match &caller.roles {
-            Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
-            _ => &self.whole,
-        }
-    }
-
-    /// All caches.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
-        [&self.whole, &self.open].into_iter().chain(self.by_roles.values())
-    }
-}
-
-/// Makes the caches of one generation.
-pub(super) struct CacheBuilder<'g> {
-    pub(super) catalog: &'g Catalog,
-    pub(super) findings: &'g Findings,
-    pub(super) templates: &'g Arc<Templates>,
-    pub(super) listings: &'g Listings,
-    /// Caches with the configuration of this generation, to be shared by equal catalog views.
-    pub(super) known: Vec<Arc<ResponseCache>>,
-}
-
-impl CacheBuilder<'_> {
-    /// The caches of a profile for these callers.
-    pub(super) fn profile(
-        &mut self,
-        name: Option<&str>,
-        callers: &[Caller],
-    ) -> Result<ProfileCaches, UnknownProfile> {
-        let mut by_roles = BTreeMap::new();
-        for caller in callers.iter().filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
-            let roles = caller.roles.clone().unwrap_or_default();
-            let cache = self.cache(name, Some(&roles))?;
-            by_roles.insert(roles, cache);
-        }
-        let whole = self.cache(name, None)?;
-        let open = self.cache(name, Some(&[]))?;
-        Ok(ProfileCaches { name: name.map(str::to_string), whole, open, by_roles })
-    }
-
-    /// The cache of callers with these roles; `None` for those who see everything, who alone get the findings. All others with
-    /// equal catalog views share a cache.
-    fn cache(
-        &mut self,
-        profile: Option<&str>,
-        roles: Option<&[String]>,
-    ) -> Result<Arc<ResponseCache>, UnknownProfile> {
-        let view = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
-        let alike: Vec<_> = self.known.iter().filter(|known| known.view().is_like(&view)).collect();
-        if let Some(shared) = alike.iter().find(|known| roles.is_some() && !known.has_findings()) {
-            return Ok(Arc::clone(shared));
-        }
-        let view = alike.first().map_or_else(|| Arc::new(view), |known| Arc::clone(known.view()));
-        let findings = roles.is_none().then(|| self.findings.clone());
-        let made = Arc::new(ResponseCache::new(view, findings, self.listings.policy(profile)));
-        self.known.push(Arc::clone(&made));
-        Ok(made)
     }
 }

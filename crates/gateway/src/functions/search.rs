@@ -1,7 +1,5 @@
 //! The search that all functions use: by words, and also by meaning if a model is configured and answers in time.
 
-use std::collections::HashSet;
-
 use crate::context::{CatalogView, FunctionContext, SemanticSearch};
 use toolcrib_search::semantic::{POOL, SemanticStatus, Similarities, fuse};
 use toolcrib_search::{SearchRequest, SearchResult};

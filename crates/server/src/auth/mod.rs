@@ -7,9 +7,20 @@
 //! 4. A [`Proxy`] in front of the server may name a person.
 //! 5. [`resource`] decides which tokens an endpoint accepts, and tells clients how to get a token.
 
+mod error;
 mod grants;
+mod issuer;
 mod jwt;
+mod key_set;
+mod proxy;
 mod resource;
+mod signature;
+mod tokens;
+
+pub(crate) use error::AuthError;
+pub use error::JwtProblem;
+pub use resource::{METADATA, Resource};
+pub use tokens::Tokens;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,60 +31,23 @@ use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use issuer::Issuer;
+use jwt::UnverifiedJwt;
+use proxy::Proxy;
+use resource::challenge;
+use tokens::shown_token;
+
 use toolcrib_catalog::config::{IssuerGrant, Serve, ServeIssuer};
 use toolcrib_definition::Effect;
 use toolcrib_front::credentials::SecretToken;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::state::now;
 
-use grants::shown_token;
-use jwt::{Issuer, UnverifiedJwt};
-use resource::{Proxy, challenge};
-
-pub use grants::Tokens;
-pub use jwt::JwtProblem;
-pub use resource::{METADATA, Resource};
-
 /// Most audiences of a token that are remembered.
 const MAX_AUDIENCES: usize = 16;
 
 /// Most verified tokens that are remembered.
 const MAX_TOKENS: usize = 10_000;
-
-/// The reason why a request has no caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AuthError {
-    /// No token.
-    #[error("this server needs a token")]
-    Missing,
-    /// An unknown token.
-    #[error("this token is not known")]
-    Wrong,
-    /// Several headers `Authorization`.
-    #[error("the request has several headers `Authorization`, but only one is allowed")]
-    Twice,
-    /// A header `Authorization` without a bearer token.
-    #[error("the header `Authorization` has no bearer token: send `Bearer` and the token")]
-    NotBearer,
-    /// A token that is longer than any real token.
-    #[error("this token has more than {} bytes", jwt::MAX_TOKEN)]
-    TooLong,
-    /// The token of an issuer is not valid.
-    #[error(transparent)]
-    Invalid(#[from] JwtProblem),
-    /// The claims of the token do not name a caller.
-    #[error("this token does not name its caller")]
-    Nameless,
-    /// The token is valid, but no grant matches it.
-    #[error("this token gives no rights here")]
-    NoGrant,
-    /// The issuer does not answer.
-    #[error("the issuer of this token does not answer")]
-    IssuerAway,
-    /// Headers that only the proxy may send come from somebody else, or come twice.
-    #[error("this request has headers that only the proxy may send")]
-    Forged,
-}
 
 /// A verified token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -107,7 +81,7 @@ impl Authenticator {
     pub fn new(tokens: Tokens, serve: &Serve, root: &Path, secret: Option<&str>) -> Result<Self, String> {
         let proxy = serve.proxy.as_ref().map(|proxy| Proxy::new(proxy, secret)).transpose()?;
         let places = serve.issuers.iter().map(|issuer| grants::place(&issuer.issuer));
-        for place in places.clone().chain(proxy.iter().map(|_| resource::PLACE)) {
+        for place in places.clone().chain(proxy.iter().map(|_| proxy::PLACE)) {
             let end = format!("@{place}");
             if let Some(Caller { name, .. }) = tokens.callers().find(|caller| caller.name.ends_with(&end)) {
                 return Err(format!(
@@ -115,7 +89,7 @@ impl Authenticator {
                 ));
             }
         }
-        if proxy.is_some() && places.clone().any(|place| place == resource::PLACE) {
+        if proxy.is_some() && places.clone().any(|place| place == proxy::PLACE) {
             return Err(
                 "an issuer with the address https://proxy cannot be used together with a proxy".into()
             );
@@ -173,7 +147,7 @@ impl Authenticator {
     pub(super) fn token_for_servers(&self, headers: &HeaderMap) -> Option<SecretToken> {
         let shown = shown_token(headers).ok()?;
         let is_ours = self.tokens.of_hash(&blake3::hash(shown)).is_some();
-        std::str::from_utf8(shown).ok().filter(|_| !is_ours).map(SecretToken::new)
+        if is_ours { None } else { std::str::from_utf8(shown).ok().map(SecretToken::new) }
     }
 
     /// Returns a caller for every possible combination of roles and profiles.

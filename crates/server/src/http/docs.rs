@@ -3,29 +3,26 @@
 //! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, LOCATION};
+use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::sign_in::{Browser, Visitor, take_field};
-use super::{RequestContext, Response};
+use super::address::decoded_address;
+use super::browser::Visitor;
+use super::redirects::redirect;
+use super::request_context::RequestContext;
 use crate::RequestCatalog;
-use crate::response::{
-    Media, Problem, ProblemCode, ResponseCache, Tagged, by_accept, no_store, preferred, with,
-};
-use crate::site::{Attempt, Connect, MAX_QUERY, asset_type};
+use crate::response::{Media, Problem, ProblemCode, Response, Tagged, by_accept, no_store, preferred};
+use crate::response_cache::ResponseCache;
+use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
-use toolcrib_definition::finding::{Finding, from_json};
+use toolcrib_definition::finding::Finding;
 use toolcrib_docs::llms_txt;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::Function;
-use toolcrib_gateway::state::random_id;
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
 const MARKDOWN: &str = ".md";
@@ -37,15 +34,14 @@ const MAX_HITS: usize = 20;
 
 /// A doc, a page for people, and every address without content. What is not cached is made when its turn comes.
 pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, .. } = context;
-    let path = request.uri.path().strip_prefix('/').unwrap_or_default();
-    if is_read(&request.method)
-        && let Some(cached) = catalog.cache(&caller).cached(path)
+    let path = context.request.uri.path().strip_prefix('/').unwrap_or_default();
+    if is_read(&context.request.method)
+        && let Some(cached) = context.catalog.cache(&context.caller).cached(path)
     {
         return Ok(cached);
     }
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let prepared = Prepared::of(browser, &caller).await?;
+    let prepared = Prepared::of(&context).await?;
+    let RequestContext { shared, catalog, caller, request } = context;
     let making =
         move || Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared }.answer();
     shared.slowly(making).await?
@@ -83,8 +79,9 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) async fn of(browser: Browser<'_>, caller: &Caller) -> Result<Self, Problem> {
-        let Browser { shared, catalog, request } = browser;
+    pub(super) async fn of(context: &RequestContext) -> Result<Self, Problem> {
+        let RequestContext { shared, catalog, caller, request } = context;
+        let browser = context.browser();
         let path = request.uri.path();
         // Without state, a page is shown without its form.
         let csrf = if path.starts_with("/tools/") {
@@ -95,9 +92,11 @@ impl Prepared {
         let http = format!("{}{}", browser.address(), catalog.root());
         let connect =
             Connect { mcp: format!("{http}/mcp"), http, needs_token: !shared.authenticator.is_open() };
-        let query = request.uri.query().filter(|_| is_read(&request.method) && path.starts_with("/search."));
-        let query = query.and_then(searched).transpose()?.filter(|query| !query.trim().is_empty());
-        let Some(query) = query else { return Ok(Self { connect, csrf, ..Self::default() }) };
+        let is_search = is_read(&request.method) && path.starts_with("/search.");
+        let query = if is_search { request.uri.query().and_then(searched).transpose()? } else { None };
+        let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
+            return Ok(Self { connect, csrf, ..Self::default() });
+        };
         let function = Function::tool_search();
         let limit: String = query.chars().take(MAX_QUERY).collect();
         let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
@@ -139,7 +138,7 @@ impl<'v> Pages<'v> {
         let path = if path.is_empty() { "README.md" } else { path };
         if path == "README.md" || path.starts_with("categories/") {
             return cache.answer(&format!("tools/{path}"), || {
-                let pages = cache.view().index().as_ref().map_err(internal)?;
+                let pages = cache.view.index().as_ref().map_err(internal)?;
                 let page = pages.iter().find(|page| page.path == path);
                 let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
                 Ok(Tagged::new(page.ok_or_else(missing)?.markdown.clone(), Media::Markdown))
@@ -154,11 +153,11 @@ impl<'v> Pages<'v> {
             // The ending may be part of the name.
             Err(problem) => (NEGOTIATED, find(cache, path).map_err(|_| problem)?),
         };
-        let Some(tool) = cache.view().catalog().tools.get(index) else { return Err(no_place()) };
+        let Some(tool) = cache.view.catalog().tools.get(index) else { return Err(no_place()) };
         if tool.safe_name != name {
             return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.safe_name, form)));
         }
-        if cache.view().is_forbidden(index) {
+        if cache.view.is_forbidden(index) {
             return Err(Problem::forbidden(&tool.safe_name));
         }
         match form {
@@ -170,7 +169,7 @@ impl<'v> Pages<'v> {
 
     fn markdown(self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
         let make = || {
-            let page = self.cache().view().page(index).ok_or_else(no_place)?;
+            let page = self.cache().view.page(index).ok_or_else(no_place)?;
             Ok(Tagged::new(page.as_ref().map_err(internal)?.markdown.clone(), media))
         };
         match media {
@@ -189,7 +188,7 @@ impl<'v> Pages<'v> {
         match preferred(&self.request.headers, &offered) {
             None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
             Some(Media::Json) => {
-                let view = self.cache().view();
+                let view = &self.cache().view;
                 let mut record = serde_json::to_value(Record::of(tool, view.mode(index))).unwrap_or_default();
                 if let (Value::Object(fields), Some(Ok(page))) = (&mut record, view.page(index)) {
                     fields.insert("doc_version".into(), page.version.as_str().into());
@@ -209,11 +208,15 @@ impl<'v> Pages<'v> {
         let person = Visitor::person_of(self.request);
         let notice = self.catalog.notice(self.caller);
         let Prepared { connect, csrf, attempt, .. } = self.prepared;
-        let site =
-            self.catalog.site(self.caller, person).with_notice(notice.as_deref()).with_connect(connect);
-        let site = if csrf.is_empty() { site } else { site.with_attempt(csrf, attempt) };
         let listed = self.listed(path);
-        let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
+        let site = self.catalog.site(self.caller, person);
+        let site = Site {
+            notice: notice.as_deref(),
+            connect: Some(connect),
+            attempt: (!csrf.is_empty()).then_some((csrf, attempt)),
+            findings: listed.as_deref().unwrap_or(site.findings),
+            ..site
+        };
         let made = match &self.prepared.search {
             Some((_, answer)) if path == "search.json" => {
                 let body = format!("{}\n", site.results(answer));
@@ -224,13 +227,13 @@ impl<'v> Pages<'v> {
         };
         let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
         let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
-        let is_asset = path == "search-index.js" || cache.view().templates().assets().contains_key(path);
+        let is_asset = path == "search-index.js" || cache.view.templates().assets().contains_key(path);
         if is_asset { cache.answer(path, || Ok(body)).map(Some) } else { Ok(Some(body.answer())) }
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
     fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
-        let view = self.cache().view();
+        let view = &self.cache().view;
         if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
             && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
             && view.is_forbidden(index)
@@ -242,8 +245,10 @@ impl<'v> Pages<'v> {
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let stale =
-            self.catalog.live.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+        if path != "findings.html" || !self.caller.sees_everything() {
+            return None;
+        }
+        let stale = self.catalog.live.stale()?;
         let shown = self.cache().findings();
         let mut listed = stale.to_vec();
         listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
@@ -253,7 +258,7 @@ impl<'v> Pages<'v> {
 
 /// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
 pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
-    let view = cache.view();
+    let view = &cache.view;
     let found = match view.resolve(name) {
         Ok(index) => return Ok(index),
         Err(found) => found,
@@ -276,14 +281,6 @@ pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> 
     })
 }
 
-/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
-pub(super) fn redirect(path: &str) -> Response {
-    let mut headers = HeaderMap::new();
-    headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
-}
-
 /// `GET /registry.json`.
 pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
     made(context, ResponseCache::registry).await
@@ -292,7 +289,7 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 /// `GET /llms.txt`.
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
     made(context, |cache| {
-        let view = cache.view();
+        let view = &cache.view;
         Ok(Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text).answer())
     })
     .await
@@ -317,78 +314,4 @@ fn internal(error: impl ToString) -> Problem {
 
 fn no_place() -> Problem {
     Problem::new(ProblemCode::Internal, "this tool has no place")
-}
-
-// Names in addresses: percent-encoded, and back.
-
-/// Characters to escape in a segment: all but the unreserved ones of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-/// A name as a segment of an address.
-pub(super) fn encoded_address(name: &str) -> String {
-    utf8_percent_encode(name, RESERVED).to_string()
-}
-
-/// A path without its escapes. Each `%` has two digits after it.
-pub(super) fn decoded_address(path: &str) -> Result<Cow<'_, str>, Problem> {
-    let is_escape =
-        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-    if path.split('%').skip(1).all(is_escape) {
-        percent_decode_str(path).decode_utf8().map_err(|_| badly_encoded())
-    } else {
-        Err(badly_encoded())
-    }
-}
-
-fn badly_encoded() -> Problem {
-    Problem::new(ProblemCode::BadRequest, "the address is not encoded as UTF-8 with percent signs")
-}
-
-// The form on the page of a tool. The call is first a dry run; a call that fits can then be run with the rights of the person who
-// sent it.
-
-/// `POST /tools/NAME.html`: answers the form with the same page, which shows the outcome.
-pub(super) async fn try_tool(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
-    let path = request.uri.path().strip_prefix("/tools/").and_then(|path| path.strip_suffix(".html"));
-    let path = path.ok_or_else(|| Problem::new(ProblemCode::MethodNotAllowed, "only a page has a form"))?;
-    let cache = Arc::clone(catalog.cache(&caller));
-    let index = find(&cache, &decoded_address(path)?)?;
-    let tool = cache.view().catalog().tools.get(index).cloned();
-    let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
-    if cache.view().is_forbidden(index) {
-        return Err(Problem::forbidden(&tool.safe_name));
-    }
-    let browser = Browser { shared: &shared, catalog: &catalog, request: &request };
-    let mut fields = browser.form(&caller, body).await?;
-    let [raw, run, key] = ["json", "run", "key"].map(|name| take_field(&mut fields, name));
-    let mut attempt = Attempt { is_dry: run.is_empty(), ..Attempt::default() };
-    let arguments = match raw.trim() {
-        "" => Ok(Attempt::read(&tool, &fields)),
-        raw => from_json(raw).map_err(|error| format!("These arguments are not JSON: {error}.")),
-    };
-    match arguments {
-        Err(problem) => (attempt.raw, attempt.problem) = (raw, Some(problem)),
-        Ok(arguments) => {
-            let mut call = Map::from_iter([("op".to_string(), tool.op.as_str().into())]);
-            call.insert("args".into(), arguments.clone());
-            call.insert("dry_run".into(), attempt.is_dry.into());
-            if !attempt.is_dry && !key.is_empty() {
-                call.insert("idempotency_key".into(), key.into());
-            }
-            let passing = shared.call_limiter.acquire(Function::tool_exec())?;
-            let answer = passing.call(&catalog.context(&caller), Value::Object(call)).await?;
-            attempt.arguments = arguments;
-            attempt.answer = Some(json!(answer.body()));
-            // A run that is sent twice runs once.
-            attempt.key = random_id("try");
-        }
-    }
-    let mut prepared = Prepared::of(browser, &caller).await?;
-    prepared.attempt = attempt;
-    let making = move || {
-        let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
-        pages.page_of(&tool)
-    };
-    shared.slowly(making).await?
 }

@@ -1,31 +1,25 @@
 //! `/v1`: the functions. JSON in, JSON out, or markdown where the client prefers it.
 
-use std::error::Error;
-
-use axum::body::{Body, HttpBody, to_bytes};
+use axum::body::Body;
 use axum::extract::Path;
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use http_body_util::LengthLimitError;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use super::docs::encoded_address;
-use super::{RequestContext, Response, Shared};
-use crate::metrics::LimitReached;
-use crate::response::{Media, Problem, ProblemCode, Tagged, negotiated, no_store, preferred};
-use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json_bytes, has_too_many_values, nearest};
+use super::address::encoded_address;
+use super::body::{checked_json, json_bytes};
+use super::idempotency::{header_key, keyed};
+use super::request_context::{RequestContext, Shared};
+use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated, preferred};
+use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
 use toolcrib_front::telemetry::{self, Operation};
-use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall, linked_data};
+use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall};
 
 /// The header with the trace id of a function's answer.
 pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
-
-/// The header with the idempotency key of a call.
-const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the mode lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
@@ -57,8 +51,12 @@ pub fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
 
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. The call is handled as one of
 /// `tool_exec`.
-pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
+pub(super) async fn run(
+    Path(name): Path<String>,
+    context: RequestContext,
+    body: Body,
+) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request } = context;
     let function = Function::tool_exec();
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
@@ -87,9 +85,13 @@ fn described(function: &Function, root: &str) -> Value {
 }
 
 /// `POST /v1/FUNCTION`.
-pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+pub(super) async fn call(
+    Path(name): Path<String>,
+    context: RequestContext,
+    body: Body,
+) -> Result<Response, Problem> {
     let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
-    let RequestContext { shared, catalog, caller, request, body } = context;
+    let RequestContext { shared, catalog, caller, request } = context;
     if request.method != Method::POST {
         let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
         return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
@@ -104,48 +106,10 @@ pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> R
 }
 
 /// The type of the error of a call, for telemetry.
-fn error_type(answer: &Result<Answer, LimitReached>) -> Option<String> {
+fn error_type(answer: &Result<Answer, Problem>) -> Option<String> {
     match answer {
         Ok(answer) => answer.error().map(|code| code.as_str().to_string()),
-        Err(reached) => Some(reached.code().to_string()),
-    }
-}
-
-/// A call with the key of its `Idempotency-Key`, unless it says one itself.
-fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Value, Problem> {
-    if let Some(key) = header_key(function, headers)?
-        && let Some(fields) = call.as_object_mut()
-        && fields.get("idempotency_key").is_none_or(Value::is_null)
-    {
-        fields.insert("idempotency_key".into(), key.into());
-    }
-    Ok(call)
-}
-
-/// The key that `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header). A key that would be overlooked is refused,
-/// since the call could run twice.
-fn header_key<'h>(function: &Function, headers: &'h HeaderMap) -> Result<Option<&'h str>, Problem> {
-    let mut keys = headers.get_all(KEY).iter();
-    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(None) };
-    let refused =
-        |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
-    if !function.takes_idempotency_key() {
-        return refused(
-            "is for `tool_exec` and tools by name; here each call has an `idempotency_key` of its own",
-        );
-    }
-    let (Ok(key), None) = (key.to_str(), keys.next()) else {
-        return refused("is one text of ASCII characters");
-    };
-    Ok(Some(key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)))
-}
-
-impl From<LimitReached> for Problem {
-    fn from(stopped: LimitReached) -> Self {
-        match stopped {
-            LimitReached::Overloaded => Problem::overloaded(&stopped.to_string()),
-            LimitReached::Timeout(_) => Problem::new(ProblemCode::Timeout, stopped.to_string()),
-        }
+        Err(reached) => Some(reached.code.as_str().to_string()),
     }
 }
 
@@ -163,60 +127,6 @@ async fn arguments(shared: &Shared, request: &Parts, body: Body) -> Result<Value
         return Ok(Value::Null);
     }
     checked_json(&bytes)
-}
-
-/// The bytes of a body that is sent as JSON.
-pub(super) async fn json_bytes(shared: &Shared, request: &Parts, body: Body) -> Result<Bytes, Problem> {
-    if let Some(kind) = request.headers.get(CONTENT_TYPE) {
-        let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        let is_json =
-            kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
-        if !is_json {
-            let message = "arguments are JSON; this body is sent as something else";
-            return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
-        }
-    }
-    if request.headers.contains_key(http::header::CONTENT_ENCODING) {
-        let message = "this body is compressed; arguments are small, send them as they are";
-        return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
-    }
-    whole(shared, body).await
-}
-
-/// A body as JSON, which names no field twice.
-pub(super) fn checked_json(bytes: &[u8]) -> Result<Value, Problem> {
-    if has_too_many_values(bytes) {
-        let message = format!("a body may have {MAX_OTHERS_VALUES} values");
-        return Err(Problem::new(ProblemCode::ContentTooLarge, message));
-    }
-    from_json_bytes(bytes).map_err(|error| {
-        if error.is_data() {
-            Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")
-        } else {
-            Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}"))
-        }
-    })
-}
-
-/// The whole body, unless it is too long, or takes too long.
-pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Problem> {
-    let limit = shared.limits.body_bytes;
-    let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
-    if body.size_hint().lower() > limit as u64 {
-        return Err(too_large());
-    }
-    match timeout(shared.limits.client_time(), to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if error.source().is_some_and(|cause| cause.is::<LengthLimitError>()) => {
-            Err(too_large())
-        }
-        Ok(Err(_)) => Err(Problem::new(ProblemCode::BadRequest, "the body is cut short")),
-        Err(_) => {
-            let seconds = shared.limits.client_seconds;
-            let message = format!("the body did not arrive within {seconds} seconds");
-            Err(Problem::new(ProblemCode::RequestTimeout, message))
-        }
-    }
 }
 
 /// The answer to a call, with links to its data.
@@ -253,36 +163,4 @@ fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
     }
-}
-
-/// The media type of data that a browser should not open.
-const DATA: &str = "application/octet-stream";
-
-/// `GET /v1/results/ID/blocks/N`: a picture, a sound or other data of a result, for the caller whose call it was.
-pub(super) async fn result_data(
-    Path((id, block)): Path<(String, String)>,
-    context: RequestContext,
-) -> Result<Response, Problem> {
-    let RequestContext { catalog, caller, .. } = context;
-    let data = linked_data(&catalog.services().state, &caller.name, (&id, &block)).await;
-    let data = data.map_err(|error| Problem::of_state(&error, "results cannot be read now"))?;
-    let Some(data) = data else {
-        let problem = Problem::new(ProblemCode::NotFound, "this data is not stored, or no longer");
-        return Err(problem.next("send the call again"));
-    };
-    let media = data.media_type.as_deref().filter(|media| is_harmless(media));
-    let media = media.and_then(|media| HeaderValue::try_from(media).ok());
-    let mut response = no_store(StatusCode::OK, DATA, data.bytes);
-    let headers = response.headers_mut();
-    match media {
-        Some(media) => headers.insert(CONTENT_TYPE, media),
-        None => headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
-    };
-    Ok(response)
-}
-
-/// Whether a browser runs nothing in data of this type: servers are strangers, and the page would be one of ours.
-fn is_harmless(media: &str) -> bool {
-    let is_media = ["image/", "audio/", "video/"].iter().any(|kind| media.starts_with(kind));
-    (is_media && !media.contains("xml")) || media == "application/pdf"
 }

@@ -1,15 +1,13 @@
-//! `/healthz`, `/readyz`, `/metrics`, `/v1/reload`: whether the process is alive, whether it has a catalog to serve, its
-//! counters, and the request for another catalog.
-
-use std::sync::Arc;
+//! `/healthz` and `/readyz`: whether the process is alive, and whether it has a catalog to serve.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{RequestContext, Response, caller};
+use super::challenge;
+use super::request_context::RequestContext;
+use crate::RequestCatalog;
 use crate::auth::Resource;
-use crate::response::{Media, Problem, ProblemCode, no_store, preferred};
-use crate::{RequestCatalog, metrics};
+use crate::response::{Media, Problem, ProblemCode, Response, no_store, preferred};
 use toolcrib_catalog::Findings;
 use toolcrib_catalog::sources::LIVE;
 use toolcrib_definition::finding::{Finding, Severity};
@@ -41,13 +39,13 @@ pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> 
     // Findings of the catalog are for callers who may read them.
     let resource = Resource { root: catalog.root(), is_mcp: false };
     let found = shared.authenticator.caller(&request, resource).await;
-    let caller = found.map_err(|refused| caller::problem(&shared, refused, resource))?;
+    let caller = found.map_err(|refused| challenge::problem(&shared, refused, resource))?;
     let detail = detail(&catalog, &caller, is_ready);
     Ok(no_store(status, Media::Json.content_type(), format!("{detail:#}\n")))
 }
 
 fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
-    let generation = catalog.generation();
+    let snapshot = catalog.snapshot();
     let view = catalog.view(caller);
     let mut detail = json!({
         "ready": is_ready,
@@ -59,21 +57,21 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let stale = catalog.live.stale();
-        detail["complete"] = generation.complete.into();
+        detail["complete"] = snapshot.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
         detail["current"] = catalog.is_current().into();
         if !addresses.is_empty() {
             let entry = |(state, version): &(AddressState, Option<&str>)| json!({ "address": state.address, "registry_version": version, "problem": state.problem });
             detail["addresses"] = addresses.iter().map(entry).collect();
         }
-        let count = |severity| generation.findings.count(severity);
+        let count = |severity| snapshot.findings.count(severity);
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         detail["semantic"] = catalog.services().semantic.status().to_string().into();
         let connections = catalog.services().backends.connections();
         let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
         if !servers.is_empty() {
-            let server = |state: &ServerState| server(state, &generation.findings);
+            let server = |state: &ServerState| server(state, &snapshot.findings);
             detail["servers"] = servers.iter().map(server).collect();
         }
         if let Some(problem) = catalog.services().state.health().problem {
@@ -124,26 +122,6 @@ pub(super) fn findings_of<'f>(server: &ServerState, findings: &'f Findings) -> V
     let file = format!("{LIVE}{}", server.name);
     let is_of = |finding: &&Finding| finding.place.as_ref().is_some_and(|place| place.file == file);
     findings.definitions().filter(is_of).collect()
-}
-
-/// `GET /metrics`: counters in the text format of Prometheus.
-pub(super) async fn counters(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
-    let text = metrics::text(&catalog, &caller, Arc::strong_count(&shared.connections) - 1);
-    no_store(StatusCode::OK, Media::Metrics.content_type(), text)
-}
-
-/// `POST /v1/reload`: the server looks at once whether there is another catalog. For callers who see everything. Answers before the new catalog is there; `/readyz` says when it is served.
-pub(super) async fn reload(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { catalog, caller, .. } = context;
-    if !caller.sees_everything() {
-        let problem = Problem::new(ProblemCode::NotAuthorized, "only an operator may ask for a reload");
-        return Err(problem.next("use a token with `roles = [\"*\"]`"));
-    }
-    if !catalog.live.nudge() {
-        return Err(Problem::new(ProblemCode::NotFound, "this server follows no catalog"));
-    }
-    let body = json!({ "ok": true, "meta": { "registry_version": catalog.generation().version } });
-    Ok(no_store(StatusCode::ACCEPTED, Media::Json.content_type(), format!("{body}\n")))
 }
 
 /// Whether traces can be written.

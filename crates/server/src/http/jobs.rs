@@ -1,59 +1,55 @@
 //! `/v1/payload`, `/v1/prompt`, `/v1/parse` and `/v1/results`: what a job starter needs between a model and its tools.
 //! Each answers what the command of the same name prints, for the profile of the request and the roles of its caller.
 
+use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
-use toolcrib_providers::ProviderFormat;
 
-use super::functions::checked_json;
-use super::{RequestContext, Response, functions, routes};
+use super::body::{self, checked_json};
+use super::openapi;
+use super::request_context::RequestContext;
 use crate::RequestCatalog;
-use crate::response::{Media, Problem, ProblemCode, Tagged, no_store};
+use crate::response::{Media, Problem, ProblemCode, Response, no_store};
 use toolcrib_catalog::config::{Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::finding::{Severity, Violation, violations};
 use toolcrib_definition::quoted;
-use toolcrib_docs::{
-    DOCS, Docs, PromptSection, RenderError, TemplateError, Templates, WorkspaceTemplate, folder, seeded_files,
-};
+use toolcrib_docs::{DOCS, PromptSection, Templates};
 use toolcrib_gateway::exec::Caller;
+use toolcrib_providers as provider;
 use toolcrib_providers::call::Parser;
-use toolcrib_providers::report;
-use toolcrib_providers::{self as provider, AnsweredCalls, PayloadRequest, Provider};
-
-/// The media type of the archive.
-const TAR: &str = "application/x-tar";
-/// Rights of each file: its owner writes, all others read.
-const MODE: u32 = 0o644;
+use toolcrib_providers::{AnsweredCalls, PayloadRequest, Provider, ProviderFormat, report};
 
 /// The tools that a job may bind.
-struct Job<'c> {
-    catalog: &'c Catalog,
-    profile: Profile<'c>,
-    templates: &'c Templates,
+pub(super) struct Job<'c> {
+    pub(super) catalog: &'c Catalog,
+    pub(super) profile: Profile<'c>,
+    pub(super) templates: &'c Templates,
 }
 
 impl<'c> Job<'c> {
     /// The tools of the profile that the caller may use. A caller who sees everything gets the profile of the whole
     /// catalog, so that versions are those that the command line writes.
-    fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
-        let whole = catalog.whole_catalog().filter(|_| caller.sees_everything());
-        let chosen =
-            whole.and_then(|view| Some((view, view.catalog().profile(catalog.profile_name()).ok()?)));
-        let (view, profile) = chosen.unwrap_or_else(|| {
-            let own = catalog.view(caller);
+    pub(super) fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
+        let own = catalog.view(caller);
+        let (view, profile) = if caller.sees_everything()
+            && let Some(whole) = catalog.whole_catalog()
+            && let Ok(profile) = whole.catalog().profile(catalog.profile_name())
+        {
+            (whole, profile)
+        } else {
             (own, own.usable_profile())
-        });
+        };
         Self { catalog: view.catalog(), profile, templates: view.templates() }
     }
 }
 
 /// `POST /v1/payload`.
-pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/payload", |job, provider, body| {
+pub(super) async fn payload(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/payload", |job, provider, body| {
         let Job { catalog, profile, templates } = job;
         let mut options = catalog.config.payload;
         options.deferred = body.deferred.unwrap_or(options.deferred);
@@ -81,8 +77,8 @@ pub(super) async fn payload(context: RequestContext) -> Result<Response, Problem
 }
 
 /// `POST /v1/prompt`.
-pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/prompt", |job, provider, body| {
+pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/prompt", |job, provider, body| {
         let Job { catalog, profile, templates } = job;
         let options = catalog.config.payload;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode: Mode::Full, options };
@@ -102,8 +98,8 @@ pub(super) async fn prompt(context: RequestContext) -> Result<Response, Problem>
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/parse", |job, provider, body| {
+pub(super) async fn parse(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/parse", |job, provider, body| {
         let parser = Parser::of_profile(job.catalog, &job.profile, provider);
         let entries = parser.parse(body.response.map_or("null", RawValue::get));
         let entries = entries.map_err(|error| refused(error.to_string()))?;
@@ -114,8 +110,8 @@ pub(super) async fn parse(context: RequestContext) -> Result<Response, Problem> 
 }
 
 /// `POST /v1/results`.
-pub(super) async fn results(context: RequestContext) -> Result<Response, Problem> {
-    answer(context, "/v1/results", |job, provider, body| {
+pub(super) async fn results(context: RequestContext, body: Body) -> Result<Response, Problem> {
+    answer(context, body, "/v1/results", |job, provider, body| {
         let answered = AnsweredCalls::read(body.results.map_or("null", RawValue::get), provider);
         let answered = answered.map_err(|error| refused(error.to_string()))?;
         let message = answered.messages(job.catalog, &job.profile);
@@ -128,11 +124,12 @@ pub(super) async fn results(context: RequestContext) -> Result<Response, Problem
 /// The answer to a body for this path, made when its turn comes: its media type and text.
 async fn answer(
     context: RequestContext,
+    body: Body,
     path: &'static str,
     make: impl FnOnce(Job<'_>, Provider, JobBody<'_>) -> Result<(Media, String), Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, body } = context;
-    let body = functions::json_bytes(&shared, &request, body).await?;
+    let RequestContext { shared, catalog, caller, request } = context;
+    let body = body::json_bytes(&shared, &request, body).await?;
     let making = move || {
         let job = Job::of(&catalog, &caller);
         let body = read(&body, path)?;
@@ -145,63 +142,6 @@ async fn answer(
 
 fn refused(message: impl Into<String>) -> Problem {
     Problem::new(ProblemCode::ValidationError, message)
-}
-
-/// `GET /v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder. The query holds the values of the job.
-pub(super) async fn workspace(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request, .. } = context;
-    let values = values(request.uri.query().unwrap_or_default())?;
-    let folder = catalog.live.options.workspace_template.clone();
-    let template = WorkspaceTemplate { folder, values, ..WorkspaceTemplate::default() };
-    template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
-    let making = move || {
-        let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
-        let files = seeded_files(Docs::new(catalog, profile, templates), &template)?;
-        tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
-    };
-    let made: Result<Vec<u8>, RenderError> = shared.slowly(making).await?;
-    let bytes = made.map_err(workspace_problem)?;
-    Ok(Tagged::of_type(Bytes::from(bytes), TAR).answer())
-}
-
-/// Values of the job are the caller's; the template, and its place on this machine, are the operator's.
-fn workspace_problem(error: RenderError) -> Problem {
-    match &error {
-        RenderError::Value(error) => Problem::new(ProblemCode::ValidationError, error.to_string()),
-        RenderError::Template(TemplateError { name, missing: Some(value), .. }) => {
-            let message = format!("{name} of the workspace names the value `{value}`, which the query lacks");
-            Problem::new(ProblemCode::ValidationError, message)
-                .next(format!("add `{value}=...` to the query"))
-        }
-        _ => {
-            tracing::error!(%error, "a workspace cannot be made");
-            let message = "the template of workspaces, or of docs, is broken, or cannot be read";
-            Problem::new(ProblemCode::Internal, message)
-        }
-    }
-}
-
-fn values(query: &str) -> Result<Map<String, Value>, Problem> {
-    let mut values = Map::new();
-    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        if values.insert(name.to_string(), value.into()).is_some() {
-            return Err(Problem::repeated(&name));
-        }
-    }
-    Ok(values)
-}
-
-/// The files as a tar archive, without times and owners, so that the same files have the same bytes.
-fn tar_of(files: Vec<folder::Content>) -> std::io::Result<Vec<u8>> {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(MODE);
-        header.set_mtime(0);
-        archive.append_data(&mut header, path, content.as_slice())?;
-    }
-    archive.into_inner()
 }
 
 /// Most mistakes that one message names.
@@ -233,7 +173,7 @@ fn read<'b>(body: &'b Bytes, path: &str) -> Result<JobBody<'b>, Problem> {
     let Some(fields) = value.as_object_mut() else {
         return Err(refused("the body is no JSON object").next("send one object with the fields by name"));
     };
-    let schema = routes::body_schema(path);
+    let schema = openapi::body_schema(path);
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     fields.retain(|name, value| !value.is_null() || required.iter().any(|required| required == name));
     let told = |wrong: Violation| {
@@ -262,7 +202,10 @@ mod tests {
 
     fn check<T: VariantArray + Copy + Into<&'static str>>(field: &str) {
         let words: Vec<&'static str> = T::VARIANTS.iter().map(|&word| word.into()).collect();
-        assert_eq!(routes::body_schema("/v1/payload")["properties"][field]["enum"], serde_json::json!(words));
+        assert_eq!(
+            openapi::body_schema("/v1/payload")["properties"][field]["enum"],
+            serde_json::json!(words)
+        );
     }
 
     #[test]

@@ -19,8 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use super::HttpService;
-use crate::metrics;
+use super::metrics;
+use super::service::HttpService;
 
 /// Longest head of a request in bytes, and most headers.
 const MAX_HEAD: usize = 32 * 1024;

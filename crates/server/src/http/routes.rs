@@ -1,19 +1,16 @@
-//! The routes: the pattern, label in metrics and handlers of each, and their description.
+//! The routes: the pattern, label in metrics and handlers of each.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::routing::{MethodRouter, Router, any, get, post};
-use serde_json::{Value, json};
-use strum::VariantArray;
 use tower_http::compression::CompressionLayer;
 
-use super::{RequestContext, Response, Shared, caller, docs, functions, health, jobs, operate, sign_in};
-use crate::Route;
+use super::metrics::{self, Route};
+use super::openapi::describe;
+use super::request_context::Shared;
+use super::{challenge, docs, functions, health, jobs, operate, result_data, sign_in, try_it, workspace};
 use crate::auth::METADATA;
-use crate::response::{Media, Problem, ProblemCode, Tagged};
-use toolcrib_catalog::config::{Deferred, ModeChoice, SearchBy};
-use toolcrib_gateway::functions::{ErrorCode, Function};
-use toolcrib_providers::Provider;
+use crate::response::{Problem, ProblemCode};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -34,18 +31,18 @@ type Entry = (&'static str, Route, Access, fn() -> MethodRouter<Arc<Shared>>);
 /// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
 /// them.
 static TABLE: [Entry; 30] = [
-    ("/v1/reload", Route::Function, Caller, || post(health::reload)),
+    ("/v1/reload", Route::Function, Caller, || post(operate::reload)),
     ("/v1/payload", Route::Function, Caller, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, Caller, || post(jobs::prompt)),
     ("/v1/parse", Route::Function, Caller, || post(jobs::parse)),
     ("/v1/results", Route::Function, Caller, || post(jobs::results)),
-    ("/v1/workspace.tar", Route::Catalog, Caller, || get(jobs::workspace)),
+    ("/v1/workspace.tar", Route::Catalog, Caller, || get(workspace::workspace)),
     ("/v1/{function}", Route::Function, Caller, || any(functions::call)),
     ("/v1/tools/{*name}", Route::Function, Caller, || post(functions::run)),
-    ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(functions::result_data)),
+    ("/v1/results/{id}/blocks/{block}", Route::Function, Caller, || get(result_data::result_data)),
     ("/v1", Route::Function, Caller, || get(functions::list)),
     ("/tools/", Route::Doc, Caller, || get(docs::page)),
-    ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(docs::try_tool)),
+    ("/tools/{*path}", Route::Doc, Caller, || get(docs::page).post(try_it::try_tool)),
     ("/registry.json", Route::Catalog, Caller, || get(docs::registry)),
     ("/llms.txt", Route::Catalog, Caller, || get(docs::llms)),
     ("/openapi.json", Route::Catalog, Caller, || get(describe)),
@@ -58,9 +55,9 @@ static TABLE: [Entry; 30] = [
     ("/usage.html", Route::Page, Caller, || get(operate::usage)),
     ("/healthz", Route::Health, Open, || get(health::alive)),
     ("/readyz", Route::Health, Open, || get(health::ready)),
-    ("/metrics", Route::Health, Caller, || get(health::counters)),
-    (METADATA, Route::Health, Open, || get(caller::metadata)),
-    ("/.well-known/oauth-protected-resource/{*path}", Route::Health, Open, || get(caller::metadata)),
+    ("/metrics", Route::Health, Caller, || get(metrics::counters)),
+    (METADATA, Route::Health, Open, || get(challenge::metadata)),
+    ("/.well-known/oauth-protected-resource/{*path}", Route::Health, Open, || get(challenge::metadata)),
     ("/sign-in", Route::SignIn, Open, || get(sign_in::show).post(sign_in::sign_in)),
     ("/sign-out", Route::SignIn, Open, || post(sign_in::sign_out)),
     ("/assets/{file}", Route::Page, Open, || get(docs::asset)),
@@ -106,82 +103,9 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// `GET /openapi.json`.
-async fn describe(context: RequestContext) -> Result<Response, Problem> {
-    let root = if context.catalog.root().is_empty() { "/" } else { context.catalog.root() };
-    Ok(Tagged::new(format!("{:#}\n", document(root)), Media::Json).answer())
-}
-
-// `/openapi.json` describes this API in OpenAPI 3.1. The file `openapi.json` has the routes. Functions are added from their
-// definitions; option values and error codes, from their types.
-
-static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let mut document: Value = serde_json::from_str(include_str!("openapi.json")).unwrap_or_default();
-    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
-    for function in Function::all() {
-        document["paths"][format!("/v1/{}", function.name())] = json!({ "post": post_of(function) });
-    }
-    let values = [
-        ("provider", words::<Provider>()),
-        ("mode", words::<ModeChoice>()),
-        ("deferred", words::<Deferred>()),
-        ("search", words::<SearchBy>()),
-    ];
-    for path in ["/v1/payload", "/v1/prompt", "/v1/parse", "/v1/results"] {
-        let body = &mut document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
-        for (name, values) in &values {
-            if let Some(option) = body["schema"]["properties"].get_mut(name) {
-                option["enum"] = values.clone();
-            }
-        }
-    }
-    let functions = ErrorCode::ALL.iter().map(|code| code.as_str());
-    let mut codes: Vec<&str> = functions.chain(ProblemCode::ALL.iter().map(|code| code.as_str())).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    document["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"] =
-        codes.into();
-    document
-});
-
-fn words<T: VariantArray + Copy + Into<&'static str>>() -> Value {
-    T::VARIANTS.iter().map(|&word| Value::from(word.into())).collect()
-}
-
-/// The document, for an address of the server.
-fn document(server: &str) -> Value {
-    let mut document = DOCUMENT.clone();
-    document["servers"] = json!([{ "url": server }]);
-    document
-}
-
-/// The schema of the body of `POST PATH`.
-pub(super) fn body_schema(path: &str) -> &'static Value {
-    &DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-}
-
-fn post_of(function: &Function) -> Value {
-    let tool = function.definition();
-    let schema =
-        tool.and_then(|tool| tool.definition.parameters.as_ref()).map(|schema| schema.value().clone());
-    let mut body = json!({ "schema": schema.unwrap_or_else(|| json!({ "type": "object" })) });
-    if let Some(example) = tool.and_then(|tool| tool.call.clone()) {
-        body["example"] = Value::Object(example);
-    }
-    json!({
-        "operationId": function.name(),
-        "summary": tool.map_or(function.name(), |tool| tool.short.as_str()),
-        "description": tool.map_or("", |tool| tool.description.as_str()),
-        "requestBody": { "required": false, "content": { "application/json": body } },
-        "responses": {
-            "200": { "$ref": "#/components/responses/Answer" },
-            "default": { "$ref": "#/components/responses/Error" },
-        },
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::openapi::document;
     use super::*;
 
     #[test]

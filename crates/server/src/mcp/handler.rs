@@ -20,11 +20,12 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::resources::{after_cursor, is_ours, one_page};
-use super::service::{
-    MAX_WATCHED, McpService, PATIENCE, PROBE_PATIENCE, Requester, answered, is_newer, too_many_watched,
-};
-use super::{FRESH_FOR, McpResult, notifications, resources, tools, upstreams};
+use super::connection::{MAX_WATCHED, too_many_watched};
+use super::cursor::{after_cursor, one_page};
+use super::requester::{FRESH_FOR, McpResult, Requester};
+use super::resources::{self, is_ours};
+use super::service::{McpService, PATIENCE, PROBE_PATIENCE, answered, is_newer};
+use super::{completion, notifications, prompts, skills, tools, upstream_resources};
 use toolcrib_definition::guard::locked;
 use toolcrib_front::mcp::{ClientInput, Session};
 
@@ -118,8 +119,11 @@ impl ServerHandler for McpService {
             if after.is_none() {
                 self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));
                 let theirs =
-                    upstreams::resources(&requester, Session::resources, |found| &mut found.uri).await;
-                upstreams::put_before(theirs, &mut ours.resources, &mut ours.ttl_ms, &mut ours.cache_scope);
+                    upstream_resources::resources(&requester, Session::resources, |found| &mut found.uri)
+                        .await;
+                upstream_resources::put_before(
+                    theirs, &mut ours.resources, &mut ours.ttl_ms, &mut ours.cache_scope,
+                );
             }
             Ok(ours)
         };
@@ -135,8 +139,9 @@ impl ServerHandler for McpService {
             one_page(request)?;
             let mut ours = resources::templates(&requester);
             let listed = Session::resource_templates;
-            let theirs = upstreams::resources(&requester, listed, |found| &mut found.uri_template).await;
-            upstreams::put_before(
+            let theirs =
+                upstream_resources::resources(&requester, listed, |found| &mut found.uri_template).await;
+            upstream_resources::put_before(
                 theirs,
                 &mut ours.resource_templates,
                 &mut ours.ttl_ms,
@@ -153,18 +158,17 @@ impl ServerHandler for McpService {
         context: McpContext,
     ) -> McpResult<ReadResourceResponse> {
         let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
-        let work = async |requester: Requester| match resources::read_skill(&requester, &request.uri) {
+        let work = async |requester: Requester| match skills::read_skill(&requester, &request.uri) {
             Some(file) => Ok(file.into()),
             None if is_ours(&request.uri) => resources::read(&requester, &request.uri).map(Into::into),
-            None => upstreams::read(&requester, request).await,
+            None => upstream_resources::read(&requester, request).await,
         };
         self.answer(("resources/read", None), &context, input, work, |_| false).await
     }
 
     async fn list_skills(&self, request: PageRequest, context: McpContext) -> McpResult<ListSkillsResult> {
-        let work = async |requester: Requester| {
-            resources::list_skills(&requester, after_cursor(request)?.as_deref())
-        };
+        let work =
+            async |requester: Requester| skills::list_skills(&requester, after_cursor(request)?.as_deref());
         self.answer_plain("skills/list", &context, work).await
     }
 
@@ -174,7 +178,7 @@ impl ServerHandler for McpService {
         context: McpContext,
     ) -> McpResult<GetSkillResult> {
         self.answer_plain("skills/get", &context, async |requester: Requester| {
-            resources::skill(&requester, &request.uri)
+            skills::skill(&requester, &request.uri)
         })
         .await
     }
@@ -185,7 +189,7 @@ impl ServerHandler for McpService {
         context: McpContext,
     ) -> McpResult<ReadResourceDirectoryResult> {
         self.answer_plain("resources/directory/read", &context, async |requester: Requester| {
-            resources::skill_folder(&requester, &request.uri)
+            skills::skill_folder(&requester, &request.uri)
         })
         .await
     }
@@ -194,7 +198,7 @@ impl ServerHandler for McpService {
         let work = async |requester: Requester| {
             one_page(request)?;
             self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));
-            Ok(upstreams::list_prompts(&requester).await)
+            Ok(prompts::list_prompts(&requester).await)
         };
         self.answer_plain("prompts/list", &context, work).await
     }
@@ -205,7 +209,7 @@ impl ServerHandler for McpService {
         context: McpContext,
     ) -> McpResult<GetPromptResponse> {
         let input = ClientInput::read(request.input_responses.as_ref(), request.request_state.as_deref())?;
-        let work = async |requester: Requester| upstreams::get_prompt(&requester, request).await;
+        let work = async |requester: Requester| prompts::get_prompt(&requester, request).await;
         self.answer(("prompts/get", None), &context, input, work, |_| false).await
     }
 
@@ -218,7 +222,7 @@ impl ServerHandler for McpService {
             Reference::Resource(template) if is_ours(&template.uri) => {
                 Ok(resources::complete(requester.view(), &request))
             }
-            _ => upstreams::complete(&requester, request).await,
+            _ => completion::complete(&requester, request).await,
         };
         self.answer_plain("completion/complete", &context, work).await
     }
@@ -239,7 +243,7 @@ impl ServerHandler for McpService {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
             let requester = self.requester(context.request_context());
-            let ended = self.connection.as_ref().map(|connection| connection.ended.clone());
+            let ended = self.connection.as_ref().and_then(|connection| connection.ended.clone());
             notifications::listen(&context, requester, ended).await;
             Ok(())
         })

@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
-use super::McpService;
+use super::service::McpService;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::locked;
 use toolcrib_gateway::exec::Caller;
@@ -36,7 +36,7 @@ pub struct Service {
 }
 
 /// Makes the endpoint, for bodies of at most this many bytes. It reads the caller from the request's extensions, as a
-/// [`toolcrib_gateway::exec::Caller`], and the limiter of calls as a [`crate::CallLimiter`]. The router in front of it checks `Host`
+/// [`toolcrib_gateway::exec::Caller`], and the limiter of calls as a [`crate::call_limiter::CallLimiter`]. The router in front of it checks `Host`
 /// and `Origin`.
 pub fn service(live: Arc<LiveCatalog>, max_body: usize) -> Service {
     let mut config = StreamableHttpServerConfig::default()

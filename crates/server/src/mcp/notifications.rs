@@ -18,11 +18,11 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::McpResult;
+use super::requester::{McpResult, Requester};
 use super::resources::{self, is_ours};
-use super::service::Requester;
-use super::upstreams::{self, Located};
-use crate::SessionCatalog;
+use super::upstream_resources::{self, Located};
+use super::upstreams;
+use crate::request_catalog::SessionCatalog;
 use toolcrib_definition::guard::{guarded_now, locked};
 use toolcrib_front::mcp::Changes;
 use toolcrib_gateway::exec::Caller;
@@ -225,7 +225,7 @@ impl Follower {
     async fn changes_of(&self, uri: &str) -> McpResult<(Located, Changes)> {
         let mut refusal = None;
         let found = match self.now() {
-            Some(now) => upstreams::locate(&now, uri).await,
+            Some(now) => upstream_resources::locate(&now, uri).await,
             None => Vec::new(),
         };
         for located in found {

@@ -1,29 +1,22 @@
-//! Our own resources: the docs at `toolcrib://tools/...` (the index, its pages, then each tool, in an order that does not
-//! depend on their sources), and skills at `skill://NAME/...` (the extension `io.modelcontextprotocol/skills`, SEP-2640).
+//! The docs as resources, at `toolcrib://tools/...`: the index, its pages, then each tool, in an order that does not
+//! depend on their sources.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, CompletionInfo, DIRECTORY_MIME_TYPE, ErrorCode, GetSkillResult,
-    JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, MetaObject,
-    PaginatedRequestParams, ReadResourceDirectoryResult, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
+    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode, JsonObject,
+    ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Reference, Resource,
+    ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 
-use super::service::Requester;
-use super::{FRESH_FOR, McpResult};
-use toolcrib_definition::{clean_line, quoted};
-use toolcrib_docs::{REFERENCES, SKILL, TemplateError};
-use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage, ServedSkill, SkillFile};
-
-/// The root of all docs.
-pub(super) const ROOT: &str = "toolcrib://tools/";
-
-/// The root of all files of skills.
-const SKILLS: &str = "skill://";
+use super::cursor::{ROOT, page_of};
+use super::requester::{McpResult, Requester, cacheable};
+use toolcrib_definition::clean_line;
+use toolcrib_docs::TemplateError;
+use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage};
 
 /// The address of the doc of a tool whose name stands for `{name}`.
 const TEMPLATE: &str = "toolcrib://tools/{name}.md";
@@ -31,25 +24,11 @@ const TEMPLATE: &str = "toolcrib://tools/{name}.md";
 /// Most resources in one answer.
 const PER_PAGE: usize = 200;
 
-/// Most skills in one answer.
-const SKILLS_PER_PAGE: usize = 20;
-
-const MARKDOWN: &str = "text/markdown";
+pub(super) const MARKDOWN: &str = "text/markdown";
 
 /// Whether an address is one of a doc.
 pub(super) fn is_ours(uri: &str) -> bool {
     uri.starts_with(ROOT)
-}
-
-/// Sets how long and by whom a result may be cached, and the registry version that it belongs to.
-macro_rules! cacheable {
-    ($result:expr, $requester:expr) => {{
-        let mut result = $result;
-        result.ttl_ms = Some(FRESH_FOR);
-        result.cache_scope = Some($requester.scope());
-        result.meta = Some($requester.meta());
-        result
-    }};
 }
 
 /// Target of an address.
@@ -87,7 +66,7 @@ pub(super) fn find(view: &CatalogView, uri: &str) -> McpResult<DocResource> {
 }
 
 /// The address of the doc of the tool with this safe name.
-fn address(safe_name: &str) -> String {
+pub(super) fn address(safe_name: &str) -> String {
     format!("{ROOT}{safe_name}.md")
 }
 
@@ -118,7 +97,7 @@ fn page(view: &CatalogView, index: usize) -> McpResult<&DocPage> {
 }
 
 /// The error for a template of the operator that does not render.
-fn broken(problem: &TemplateError) -> ErrorData {
+pub(super) fn broken(problem: &TemplateError) -> ErrorData {
     ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
 }
 
@@ -256,123 +235,6 @@ pub(super) fn complete(view: &CatalogView, request: &CompleteRequestParams) -> C
     CompleteResult::new(info.unwrap_or_default())
 }
 
-// Pages of lists: a cursor is the address of the last entry.
-
-/// The entries of one page, and the cursor of the next. `address` makes an address of an entry and the index after it.
-pub(super) fn page_of<T>(
-    all: &[T],
-    from: usize,
-    most: usize,
-    address: impl Fn(usize, &T) -> String,
-) -> (&[T], Option<String>) {
-    let to = all.len().min(from + most);
-    let shown = all.get(from..to).unwrap_or_default();
-    let last = shown.last().filter(|_| to < all.len());
-    (shown, last.map(|last| address(to, last)))
-}
-
-/// The address after which a list continues; `None` at its beginning.
-pub(super) fn after_cursor(request: Option<PaginatedRequestParams>) -> McpResult<Option<String>> {
-    match request.and_then(|request| request.cursor).filter(|cursor| !cursor.is_empty()) {
-        Some(cursor) if ![ROOT, SKILLS].iter().any(|root| cursor.starts_with(root)) => Err(invalid_cursor()),
-        cursor => Ok(cursor),
-    }
-}
-
-/// Refuses a cursor for a list that has one page.
-pub(super) fn one_page(request: Option<PaginatedRequestParams>) -> McpResult<()> {
-    match request.and_then(|request| request.cursor) {
-        Some(cursor) if !cursor.is_empty() => Err(invalid_cursor()),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn invalid_cursor() -> ErrorData {
-    ErrorData::invalid_params("this cursor is not one of ours; start again without a cursor", None)
-}
-
-// Skills: `skills/list`, `skills/get` and `resources/directory/read`, and their files.
-
-/// The file of a skill at an address; `None` where there is no such file.
-pub(super) fn read_skill(requester: &Requester, uri: &str) -> Option<ReadResourceResult> {
-    let (name, path) = uri.strip_prefix(SKILLS)?.split_once('/')?;
-    let skill = requester.view().skills().as_ref().ok()?.iter().find(|skill| skill.name == name)?;
-    let file = skill.files.iter().find(|file| file.path == path)?;
-    let text = String::from_utf8_lossy(&file.markdown).into_owned();
-    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
-    Some(cacheable!(ReadResourceResult::new(vec![contents]), requester))
-}
-
-/// One page of the list of skills.
-pub(super) fn list_skills(requester: &Requester, after: Option<&str>) -> McpResult<ListSkillsResult> {
-    let skills = skills(requester.view())?;
-    let from = match after {
-        None => 0,
-        Some(last) => {
-            let place = skills.iter().position(|skill| skill_address(skill) == last);
-            place.ok_or_else(invalid_cursor)? + 1
-        }
-    };
-    let (shown, next_cursor) = page_of(skills, from, SKILLS_PER_PAGE, |_, skill| skill_address(skill));
-    let entries = shown.iter().map(skill_entry).collect();
-    let result = ListSkillsResult { next_cursor, ..ListSkillsResult::with_all_items(entries) };
-    Ok(cacheable!(result, requester))
-}
-
-/// The skill at an address.
-pub(super) fn skill(requester: &Requester, uri: &str) -> McpResult<GetSkillResult> {
-    let skill = skills(requester.view())?.iter().find(|skill| skill_address(skill) == uri);
-    let missing = || refused(format!("there is no skill {}; skills/list has all", quoted(uri)));
-    Ok(cacheable!(GetSkillResult::new(skill_entry(skill.ok_or_else(missing)?)), requester))
-}
-
-/// The children of a folder: the root of a skill, or its references.
-pub(super) fn skill_folder(requester: &Requester, uri: &str) -> McpResult<ReadResourceDirectoryResult> {
-    let missing = || refused(format!("there is no folder {}", quoted(uri)));
-    let path = uri.trim_end_matches('/').strip_prefix(SKILLS).ok_or_else(missing)?;
-    let (name, below) = path.split_once('/').unwrap_or((path, ""));
-    let skill = skills(requester.view())?.iter().find(|skill| skill.name == name).ok_or_else(missing)?;
-    let files = skill.files.iter().filter(|file| file.path.contains('/') != below.is_empty());
-    let child = |file: &SkillFile| {
-        let name = file.path.rsplit('/').next().unwrap_or_default();
-        let resource = Resource::new(format!("{SKILLS}{}/{}", skill.name, file.path), name);
-        resource.with_mime_type(MARKDOWN).with_size(file.markdown.len() as u64)
-    };
-    let mut children: Vec<Resource> = files.map(child).collect();
-    match below {
-        "" => {
-            let references = Resource::new(format!("{SKILLS}{name}/{REFERENCES}"), REFERENCES);
-            children.push(references.with_mime_type(DIRECTORY_MIME_TYPE));
-        }
-        REFERENCES => {}
-        _ => return Err(missing()),
-    }
-    Ok(cacheable!(ReadResourceDirectoryResult::with_all_items(children), requester))
-}
-
-/// A skill with all its files.
-fn skill_entry(skill: &ServedSkill) -> Skill {
-    let file = |file: &SkillFile| {
-        let uri = format!("{SKILLS}{}/{}", skill.name, file.path);
-        SkillResource::new(uri, &file.digest, file.markdown.len() as u64)
-    };
-    let frontmatter = SkillFrontmatter::new(&skill.name, &skill.description);
-    let files = SkillResources::Files(skill.files.iter().map(file).collect());
-    Skill::new(skill_address(skill), frontmatter, files)
-}
-
-fn skill_address(skill: &ServedSkill) -> String {
-    format!("{SKILLS}{}/{SKILL}", skill.name)
-}
-
-fn skills(view: &CatalogView) -> McpResult<&[ServedSkill]> {
-    view.skills().as_ref().map(Vec::as_slice).map_err(broken)
-}
-
-fn refused(message: String) -> ErrorData {
-    ErrorData::invalid_params(message, None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,16 +246,5 @@ mod tests {
         assert_eq!(decoded("%zz%4"), "%zz%4");
         assert_eq!(decoded("%ff"), "%ff");
         assert_eq!(decoded("%E9%95%BF"), "长");
-    }
-
-    #[test]
-    fn a_cursor_is_read_back_and_a_made_up_one_is_refused() {
-        let address = "toolcrib://tools/math_factorial.md";
-        let read = |cursor: &str| {
-            let request = PaginatedRequestParams::default().with_cursor(Some(cursor.into()));
-            after_cursor(Some(request)).ok().flatten()
-        };
-        assert_eq!(read(address).as_deref(), Some(address));
-        assert_eq!((read("x"), read("6869")), (None, None));
     }
 }

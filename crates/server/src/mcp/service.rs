@@ -1,30 +1,28 @@
-//! The state behind all answers: of one connection over stdio, of one session over HTTP, or of single requests.
-#![expect(deprecated, reason = "the older protocol has levels of log messages")]
+//! Answers each request with its catalog, its caller and its limits, and passes on what live servers say meanwhile.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientResult, Implementation,
-    LoggingLevel, MetaObject, ProgressToken, SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
-    ServerNotification, ServerRequest, SubscribeRequestMethod, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, SKILLS_EXTENSION_ID,
+    ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, watch};
 
-use super::McpResult;
-use super::notifications::{Follower, Recipient, Subscriptions, end};
+use super::client_messages::{forward_all, with_messages};
+use super::connection::ClientConnection;
+use super::instructions;
+use super::requester::{McpResult, Requester};
 use super::tools::{self, NotesBySession};
-use crate::{CallLimiter, LiveCatalog, RequestCatalog, SessionCatalog};
+use crate::call_limiter::CallLimiter;
+use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
-use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, ServerMessage, to_client};
+use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
 use toolcrib_front::telemetry::{self, Operation};
 use toolcrib_gateway::exec::Caller;
-use toolcrib_gateway::functions::{CatalogView, Function};
+use toolcrib_gateway::functions::Function;
 use toolcrib_gateway::state::{Session, random_id};
 
 /// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
@@ -36,9 +34,6 @@ pub(super) const PROBE_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
-
-/// Most resources that one client may subscribe to.
-pub(super) const MAX_WATCHED: usize = 1_000;
 
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
@@ -57,146 +52,11 @@ pub struct McpService {
     pub(super) connection: Option<Arc<ClientConnection>>,
 }
 
-/// The state of a connection over stdio, or of a session over HTTP.
-#[derive(Debug)]
-pub(super) struct ClientConnection {
-    /// Turns true, or loses its sender, when the connection ends.
-    pub(super) ended: watch::Receiver<bool>,
-    /// The sender of `ended` for a session over HTTP, which ends with its handler.
-    end: Option<watch::Sender<bool>>,
-    /// The session of calls without one.
-    session: Option<Arc<str>>,
-    /// The client, where servers can ask it.
-    client: OnceLock<Arc<ClientSession>>,
-    /// The catalog and the caller of the handshake.
-    owner: OnceLock<(SessionCatalog, Caller)>,
-    /// The level of log messages that the client has set.
-    level: Mutex<Option<LoggingLevel>>,
-    /// Docs that a client of the older protocol subscribed to, with the versions it knows.
-    pub(super) watched: Arc<Mutex<Subscriptions>>,
-    /// Resources of live servers that the client subscribed to; a subscription ends when its sender is dropped.
-    subscribed: Mutex<HashMap<String, oneshot::Sender<()>>>,
-    /// Whether the client gets notifications of the catalog, and of the lists of live servers.
-    is_notified: AtomicBool,
-    follows_lists: AtomicBool,
-}
-
-impl ClientConnection {
-    fn new(
-        ended: watch::Receiver<bool>,
-        end: Option<watch::Sender<bool>>,
-        session: Option<Arc<str>>,
-    ) -> Self {
-        Self {
-            ended,
-            end,
-            session,
-            client: OnceLock::new(),
-            owner: OnceLock::new(),
-            level: Mutex::default(),
-            watched: Arc::default(),
-            subscribed: Mutex::default(),
-            is_notified: AtomicBool::default(),
-            follows_lists: AtomicBool::default(),
-        }
-    }
-
-    /// The client of the handshake, which follows changes.
-    fn follower(&self, client: &Peer<RoleServer>) -> Option<Follower> {
-        let (catalog, caller) = self.owner.get()?.clone();
-        let origin = Arc::new(RequestOrigin::of_session(self.client.get().cloned()));
-        let caller = Caller { origin: Some(origin), ..caller };
-        Some(Follower { catalog, caller, recipient: Recipient::Connection(client.clone()) })
-    }
-
-    /// Announces each new catalog to a client of the older protocol.
-    pub(super) fn notify(&self, client: &Peer<RoleServer>) {
-        let Some(follower) = self.follower(client) else { return };
-        let Some(first) = follower.now() else { return };
-        if client.peer_info().is_some() && !self.is_notified.swap(true, Relaxed) {
-            let watched = Arc::clone(&self.watched);
-            let lists = SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
-            self.spawn(async move { follower.announce(first, &lists, &watched).await });
-        }
-    }
-
-    /// Follows the lists of live servers, once the client of the older protocol has asked for one.
-    pub(super) fn follow_lists(&self, client: &Peer<RoleServer>) {
-        let Some(follower) = self.follower(client) else { return };
-        if !self.follows_lists.swap(true, Relaxed) {
-            let lists = SubscriptionFilter::builder().prompts_list_changed().resources_list_changed().build();
-            self.spawn(follower.follow(lists));
-        }
-    }
-
-    /// Runs a task until it ends, or the connection does.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let ended = self.ended.clone();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = task => {}
-                () = end(Some(ended)) => {}
-            }
-        });
-    }
-
-    /// Subscribes a client of the older protocol to a resource of a live server.
-    pub(super) async fn follow_resource(&self, uri: String, client: &Peer<RoleServer>) -> McpResult<()> {
-        let not_found = ErrorData::method_not_found::<SubscribeRequestMethod>;
-        let follower = self.follower(client).ok_or_else(not_found)?;
-        if locked(&self.subscribed).len() >= MAX_WATCHED {
-            return Err(too_many_watched());
-        }
-        let (stop, stopped) = oneshot::channel();
-        follower.subscribe(uri.clone(), stopped).await?;
-        locked(&self.subscribed).insert(uri, stop);
-        Ok(())
-    }
-
-    /// Ends the subscription to a resource.
-    pub(super) fn forget_resource(&self, uri: &str) {
-        locked(&self.watched).remove(uri);
-        locked(&self.subscribed).remove(uri);
-    }
-
-    /// Sets the level of log messages for the client.
-    pub(super) fn set_level(&self, level: LoggingLevel) {
-        *locked(&self.level) = Some(level);
-        if let Some(client) = self.client.get() {
-            client.set_level(level);
-        }
-    }
-}
-
-/// One request, with the catalog and the caller that it is answered for.
-pub(super) struct Requester {
-    pub(super) catalog: RequestCatalog,
-    pub(super) caller: Caller,
-}
-
-impl Requester {
-    /// The catalog view of the caller.
-    pub(super) fn view(&self) -> &Arc<CatalogView> {
-        self.catalog.view(&self.caller)
-    }
-
-    /// The scope in which the answer may be cached.
-    pub(super) fn scope(&self) -> CacheScope {
-        if self.caller.roles.is_none() { CacheScope::Public } else { CacheScope::Private }
-    }
-
-    /// Metadata of results: the registry version of their catalog.
-    pub(super) fn meta(&self) -> MetaObject {
-        let version = self.view().catalog().version.as_str();
-        MetaObject([("toolcrib/registry_version".to_string(), version.into())].into_iter().collect())
-    }
-}
-
 impl McpService {
     /// A handler for single requests, which share places for so many subscriptions.
     pub(super) fn stateless(live: Arc<LiveCatalog>, subscriptions: usize) -> Self {
-        let generation = live.current();
-        let limits = &generation.unrestricted_view().catalog().config.serve.limits;
+        let snapshot = live.current();
+        let limits = &snapshot.unrestricted_view().catalog().config.serve.limits;
         let limiter = Arc::new(CallLimiter::new(limits, Arc::clone(live.services())));
         let permits = Arc::new(Semaphore::new(subscriptions));
         Self { live, permits, limiter, notes: Arc::default(), connection: None }
@@ -204,15 +64,24 @@ impl McpService {
 
     /// A handler for one connection over stdio.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
-        let connection = ClientConnection::new(ended, None, Some(random_id("s").into()));
+        let connection = ClientConnection {
+            ended: Some(ended),
+            session: Some(random_id("s").into()),
+            ..ClientConnection::default()
+        };
         Self { connection: Some(Arc::new(connection)), ..Self::stateless(live, MAX_SUBSCRIPTIONS) }
     }
 
     /// The same handler for a session over HTTP, which ends with it.
     pub(super) fn in_session(&self) -> Self {
         let (end, ended) = watch::channel(false);
-        let connection = Some(Arc::new(ClientConnection::new(ended, Some(end), None)));
-        Self { connection, permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), ..self.clone() }
+        let connection =
+            ClientConnection { ended: Some(ended), end: Some(end), ..ClientConnection::default() };
+        Self {
+            connection: Some(Arc::new(connection)),
+            permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
+            ..self.clone()
+        }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -293,7 +162,7 @@ impl McpService {
     /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
     pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
         self.live.listed_within(patience).await;
-        match requester.catalog.generation().awaited {
+        match requester.catalog.snapshot().awaited {
             Some(_) => {
                 let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
                 Requester { catalog, ..requester }
@@ -305,8 +174,8 @@ impl McpService {
     /// The instructions that a model gets when it connects.
     pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
         let Requester { catalog, caller } = &self.with_all_listed(requester, patience).await;
-        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
-        tools::instructions(catalog.view(caller), catalog.cache(caller).listing(), awaited)
+        let awaited = if caller.sees_everything() { catalog.snapshot().awaited.as_ref() } else { None };
+        instructions::instructions(catalog.view(caller), catalog.cache(caller).listing, awaited)
     }
 
     /// Runs the tool or function of a call.
@@ -380,7 +249,9 @@ impl McpService {
             .build();
         let skills = [("directoryRead".to_string(), true.into())].into_iter().collect();
         capabilities.extensions = Some([(SKILLS_EXTENSION_ID.to_string(), skills)].into());
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
+        if let Some(tools) = capabilities.tools.as_mut()
+            && self.live.current().lists_tools()
+        {
             tools.list_changed = Some(true);
         }
         if self.has_live_servers() {
@@ -396,8 +267,8 @@ impl McpService {
     }
 
     pub(super) fn has_live_servers(&self) -> bool {
-        let generation = self.live.current();
-        generation.unrestricted_view().catalog().config.live_sources().next().is_some()
+        let snapshot = self.live.current();
+        snapshot.unrestricted_view().catalog().config.live_sources().next().is_some()
     }
 }
 
@@ -413,83 +284,8 @@ fn parent_of(context: &RequestContext<RoleServer>) -> Option<String> {
     told.map(str::to_string).or_else(header)
 }
 
-/// The error for one subscription too many.
-pub(super) fn too_many_watched() -> ErrorData {
-    ErrorData::invalid_params("one client watches at most 1,000 resources", None)
-}
-
 /// The answer of some work, also after a panic.
 pub(super) async fn answered<T>(work: impl Future<Output = McpResult<T>>) -> McpResult<T> {
     let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
     guarded(work).await.unwrap_or_else(mistake)
-}
-
-// Messages of live servers, passed on to a client.
-
-/// Does the work for a request, and passes on the messages that it causes.
-async fn with_messages<T>(
-    context: &RequestContext<RoleServer>,
-    mut received: mpsc::Receiver<ServerMessage>,
-    work: impl Future<Output = T>,
-) -> T {
-    let client = &context.peer;
-    let token = context.meta.get_progress_token();
-    let mut work = std::pin::pin!(work);
-    let mut questions = JoinSet::new();
-    loop {
-        tokio::select! {
-            biased;
-            // Comes first: messages without end must not keep the work from its timeout.
-            done = &mut work => {
-                while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
-                    notify(client, *notification, token.as_ref()).await;
-                }
-                return done;
-            }
-            Some(message) = received.recv() => match message {
-                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
-                ServerMessage::Request(question, answer) => {
-                    questions.spawn(ask(client.clone(), *question, answer));
-                }
-            },
-        }
-    }
-}
-
-/// Passes on messages that belong to no request, as long as there is somebody to send any.
-async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Receiver<ServerMessage>) {
-    while let Some(message) = received.recv().await {
-        match message {
-            ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
-            ServerMessage::Request(question, answer) => {
-                tokio::spawn(ask(client.clone(), *question, answer));
-            }
-        }
-    }
-}
-
-/// Sends a notification to the client. Progress is for the token of the client's own request.
-async fn notify(
-    client: &Peer<RoleServer>,
-    mut notification: ServerNotification,
-    token: Option<&ProgressToken>,
-) {
-    if let ServerNotification::ProgressNotification(progress) = &mut notification {
-        let Some(token) = token else { return };
-        progress.params.progress_token = token.clone();
-    }
-    let _ = client.send_notification(notification).await;
-}
-
-/// Asks the client a question of a server.
-pub async fn ask(
-    client: Peer<RoleServer>,
-    question: ServerRequest,
-    answer: oneshot::Sender<McpResult<ClientResult>>,
-) {
-    let given = client.send_request(question).await.map_err(|error| match error {
-        ServiceError::McpError(error) => error,
-        other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
-    });
-    let _ = answer.send(given);
 }

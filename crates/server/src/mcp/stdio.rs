@@ -17,7 +17,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::{Duration, Instant, timeout_at};
 
-use super::{McpService, bad_request};
+use super::bad_request::bad_request;
+use super::service::McpService;
 use crate::LiveCatalog;
 use toolcrib_front::mcp::{Line, LineCheck, LineProblem};
 

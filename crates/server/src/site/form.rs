@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::frame::{clipped, inline_html, json_text};
+use super::text::{clipped, inline_html, json_text};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::from_json;
 
@@ -138,8 +138,7 @@ impl<'s> Form<'s> {
             _ => Vec::new(),
         };
         let types: Vec<&str> = types.into_iter().filter(|name| *name != "null").collect();
-        let forms = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-        if let Some(forms) = forms.filter(|_| schema.get("properties").is_none()) {
+        if let Some(forms) = forms_of(schema) {
             let forms: Vec<&Value> = forms.iter().map(|form| self.resolved(form)).collect();
             let forms: Vec<&Value> =
                 forms.into_iter().filter(|form| form.get("type") != Some(&json!("null"))).collect();
@@ -278,7 +277,7 @@ impl<'s> Form<'s> {
                 for (number, form) in forms.into_iter().enumerate() {
                     to.rows.push(json!({"at": "open", "label": titles[number], "form": number}));
                     if let Some(properties) = form.get("properties").and_then(Value::as_object) {
-                        let value = value.filter(|_| number == chosen);
+                        let value = if number == chosen { value } else { None };
                         self.object(form, properties, &place.of_form(number), value, to);
                     }
                     to.rows.push(json!({"at": "close"}));
@@ -327,8 +326,7 @@ impl<'s> Form<'s> {
     /// The only form of a value that may also be null.
     fn single(&self, schema: &'s Value) -> &'s Value {
         let schema = self.resolved(schema);
-        let forms = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-        let forms = forms.filter(|_| schema.get("properties").is_none()).into_iter().flatten();
+        let forms = forms_of(schema).into_iter().flatten();
         forms.map(|form| self.resolved(form)).find(|form| form.get("properties").is_some()).unwrap_or(schema)
     }
 
@@ -388,6 +386,14 @@ impl<'s> Form<'s> {
         let fields: Map<String, Value> = fields.collect();
         (is_required || !fields.is_empty()).then_some(Value::Object(fields))
     }
+}
+
+/// The forms that a value may have.
+fn forms_of(schema: &Value) -> Option<&Vec<Value>> {
+    if schema.get("properties").is_some() {
+        return None;
+    }
+    ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())
 }
 
 /// Returns true if a schema takes one text, number or boolean.

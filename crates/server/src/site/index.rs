@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use serde_json::json;
 
-use super::frame::{clipped, shown_name};
-use super::{Address, Site, payloads_path};
+use super::address::{Address, ROOT, payloads_path};
 use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
-use toolcrib_definition::{DescriptionMode, clean_line, safe_names};
+use toolcrib_definition::{clean_line, safe_names};
 use toolcrib_docs::{TemplateError, segment_title};
-use toolcrib_providers::report::{self, Options, Report, ReportError};
+use toolcrib_providers::report::Report;
 
-/// The category that holds all others; its page is the home page.
-pub(super) const ROOT: usize = 0;
 /// Most entries on a page of a category.
 const ENTRIES_A_PART: usize = 200;
 
@@ -32,7 +28,7 @@ pub struct SiteIndex {
     /// The profile of the site; `None` for the whole catalog.
     pub(super) scope: Option<String>,
     /// The report on all profiles.
-    pub(super) overview: OnceLock<ProfileReports>,
+    pub(super) overview: OnceLock<Result<ProfileReports, TemplateError>>,
 }
 
 /// The pages of a category. The pages of the root are the home page.
@@ -59,7 +55,7 @@ pub(super) struct ProfileEntry {
     pub(super) name: String,
     /// The name of its page, without an extension.
     pub(super) file: String,
-    pub(super) measured: OnceLock<ProfileReports>,
+    pub(super) measured: OnceLock<Result<ProfileReports, TemplateError>>,
 }
 
 impl Entry {
@@ -222,59 +218,11 @@ fn category_pages(tree: &CategoryTree, tools: &[usize]) -> Vec<CategoryPages> {
     tree.nodes().iter().zip(stems).zip(own).map(pages).collect()
 }
 
-/// Most tools of a profile on its page.
-pub(super) const MAX_TOOLS: usize = 200;
-
 /// The slow parts of a page about profiles, which are computed once.
 #[derive(Debug)]
 pub(super) struct ProfileReports {
-    report: Result<Report, TemplateError>,
+    pub(super) report: Report,
     /// The full tools in catalog order, at most as many as a page lists; likewise the deferred ones.
     pub(super) full: Vec<usize>,
     pub(super) deferred: Vec<usize>,
-}
-
-impl ProfileReports {
-    pub(super) fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
-        let options = Options { profile, mode: None, payload: site.catalog.config.payload, budget: None };
-        let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
-            ReportError::Template(error) => error,
-            ReportError::Profile(error) => {
-                TemplateError { name: "site/profile.html".into(), problem: error.to_string(), missing: None }
-            }
-        });
-        let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
-        let of = |mode| {
-            let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
-            chosen.filter_map(|entry| site.index.tool_file(&entry.tool.safe_name)).collect()
-        };
-        let full = of(DescriptionMode::Full);
-        let deferred = of(DescriptionMode::Deferred);
-        Self { report, full, deferred }
-    }
-
-    pub(super) fn report(&self) -> Result<&Report, TemplateError> {
-        self.report.as_ref().map_err(Clone::clone)
-    }
-}
-
-// Search on pages without a server.
-
-/// Most characters of a query that are read.
-pub(crate) const MAX_QUERY: usize = 200;
-/// Most characters of a short description in the script.
-const MAX_TEXT: usize = 400;
-
-impl SiteIndex {
-    /// The script with the listed tools: name, file, short text and effect. Pages opened as files can load a script, but not JSON.
-    pub(super) fn search_script(&self, catalog: &Catalog) -> String {
-        let row = |&place: &usize| {
-            let tool = &catalog.tools[place];
-            let name = shown_name(&tool.name, &tool.safe_name);
-            let short = clipped(&clean_line(&tool.short), MAX_TEXT);
-            json!([name, tool.safe_name, short, tool.effect.as_str()]).to_string()
-        };
-        let rows = self.tools.iter().map(row).collect::<Vec<_>>();
-        format!("window.toolcribTools=[\n{}\n]\n", rows.join(",\n"))
-    }
 }

@@ -1,28 +1,24 @@
 //! The page of a tool: the content of its doc, and extras for people: schemas, payloads, the place of its definition.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value, json};
 use tera::Context;
 
-use super::form::Form;
-use super::frame::{
-    Frame, IN_FOLDER, Link, Position, blocks, clipped, cut, inline_html, json_text, line, shown_name,
-};
-use super::{Connect, Page, Site, pages, payloads_path};
-use toolcrib_catalog::config::Mode;
-use toolcrib_catalog::{Profile, ProfileTool, Resolved, Tool};
-use toolcrib_definition::tokens::Counter;
-use toolcrib_definition::{DescriptionMode, Effect, Example, Policy, clean_line, clean_text, is_hidden};
-use toolcrib_docs::arguments::{Given, Row, arguments, type_words};
+use super::address::payloads_path;
+use super::argument_table::argument_list;
+use super::categories;
+use super::code_samples::same_calls;
+use super::context::{Page, Site};
+use super::frame::{Frame, IN_FOLDER, Link, Position};
+use super::payloads::payloads;
+use super::text::{blocks, clipped, cut, inline_html, json_text, line, shown_name};
+use super::try_it::try_it;
+use toolcrib_catalog::{Resolved, Tool};
+use toolcrib_definition::{Example, Policy, clean_line, clean_text};
+use toolcrib_docs::arguments::type_words;
 use toolcrib_docs::doc::MAX_EXAMPLE;
 use toolcrib_docs::markdown::prose;
 use toolcrib_docs::{Doc, TemplateError};
-use toolcrib_providers::report::grouped;
-use toolcrib_providers::{self as provider, PayloadRequest, Provider};
 
-/// Most bytes of arguments on the page.
-const MAX_RAW: usize = 64 << 10;
 /// Most characters of a heading.
 const MAX_HEADING: usize = 200;
 
@@ -63,7 +59,7 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     let position = Position { category, tool: Some(shown), ..IN_FOLDER };
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
     let frame = Frame::new(site, "tool", &name, clean_line(&tool.short), position)
-        .with_crumbs(lineage.into_iter().map(|above| pages::link(site, above)));
+        .with_crumbs(lineage.into_iter().map(|above| categories::link(site, above)));
     let mut context = Context::new();
     context.insert("tool", &values);
     context.insert("sections", &sections);
@@ -95,7 +91,8 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         .index
         .categories_of(shown)
         .iter()
-        .map(|&category| Link { text: site.index.titles(category), ..pages::link(site, category) });
+        .map(|&category| Link { text: site.index.titles(category), ..categories::link(site, category) });
+    let attempt = if tool.not_callable().is_none() { site.attempt } else { None };
     let fill_in = tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/'));
     let example_texts = tool.example_texts.iter().map(|text| cut(clean_text(text).into(), MAX_EXAMPLE));
     json!({
@@ -125,7 +122,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         "errors": lines(&tool.raises),
         "call": tool.call.as_ref().map(|arguments| call(tool, arguments)),
         "fill_in": fill_in.collect::<Vec<_>>(),
-        "try_it": site.attempt.filter(|_| tool.not_callable().is_none()).map(|(csrf, attempt)| try_it(tool, csrf, attempt)),
+        "try_it": attempt.map(|(csrf, attempt)| try_it(tool, csrf, attempt)),
         "calls": site.connect.map(|connect| same_calls(tool, connect, site.attempt)),
         "examples": examples(tool),
         "example_texts": example_texts.collect::<Vec<_>>(),
@@ -202,137 +199,6 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
     json_text(&json!({"name": tool.safe_name, "arguments": arguments}))
 }
 
-/// A call that a person tries on the page of a tool.
-#[derive(Clone, Debug, Default)]
-pub struct Attempt {
-    /// The arguments; null before the form was sent.
-    pub arguments: Value,
-    /// Text that is no JSON, and the problem with it.
-    pub raw: String,
-    /// The problem.
-    pub problem: Option<String>,
-    /// The answer of `tool_exec`.
-    pub answer: Option<Value>,
-    /// Whether it was a dry run.
-    pub is_dry: bool,
-    /// The key under which the call runs once.
-    pub key: String,
-}
-
-impl Attempt {
-    /// The arguments in the fields of a sent form.
-    pub fn read(tool: &Tool, fields: &[(String, String)]) -> Value {
-        Form::of(tool.parameters.schema()).read(fields)
-    }
-
-    /// The arguments that fill the form: those of the ready-made call before it was sent.
-    fn filling(&self, tool: &Tool) -> Value {
-        match &self.arguments {
-            Value::Null => tool.call.clone().unwrap_or_default().into(),
-            sent => sent.clone(),
-        }
-    }
-}
-
-/// The form of a tool with its arguments and errors, and the outcome of the call.
-fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
-    let arguments = attempt.filling(tool);
-    let answer = attempt.answer.as_ref();
-    let is_ok = answer.is_some_and(|answer| answer["ok"] == true);
-    let errors = answer.and_then(|answer| answer.pointer("/error/details/field_errors")?.as_array());
-    let said = errors
-        .into_iter()
-        .flatten()
-        .filter_map(|error| Some((error["pointer"].as_str()?, clean_line(error["message"].as_str()?))));
-    let said: HashMap<&str, String> = said.collect();
-    let rows = Form::of(tool.parameters.schema()).rows(&arguments, &said);
-    let message = answer.filter(|_| !is_ok).map(|answer| {
-        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let next = text("/error/next_action");
-        // Errors that stand at their fields are not repeated.
-        if said.is_empty() {
-            format!("{}. Next: {next}.", text("/error/message"))
-        } else {
-            "Some arguments do not fit.".to_string()
-        }
-    });
-    let elsewhere =
-        said.iter().filter(|(_, message)| !rows.iter().any(|row| row["error"] == inline_html(message)));
-    let mut elsewhere: Vec<String> =
-        elsewhere.map(|(at, message)| inline_html(&format!("{at}: {message}"))).collect();
-    elsewhere.sort_unstable();
-    json!({
-        "csrf": csrf,
-        "action": format!("{}.html#try", tool.safe_name),
-        "rows": rows,
-        "json": if attempt.raw.is_empty() { json_text(&arguments) } else { cut(clean_text(&attempt.raw).into(), MAX_RAW) },
-        "problem": attempt.problem.as_deref().map(inline_html).or_else(|| message.map(|message| inline_html(&clean_line(&message)))),
-        "elsewhere": elsewhere,
-        "fits": is_ok && attempt.is_dry,
-        "ran": is_ok && !attempt.is_dry,
-        "arguments": arguments.to_string(),
-        "key": attempt.key,
-        "answer": answer.map(json_text),
-        // A call that fits, and one with errors at its fields, say enough without the answer.
-        "is_open": if is_ok { !attempt.is_dry } else { said.is_empty() },
-        "changes": tool.effect != Effect::Read,
-    })
-}
-
-/// The same call for programs to copy, each with a title.
-fn same_calls(tool: &Tool, connect: &Connect, attempt: Option<(&str, &Attempt)>) -> Vec<Value> {
-    let arguments = attempt
-        .map_or_else(|| tool.call.clone().unwrap_or_default().into(), |(_, attempt)| attempt.filling(tool));
-    let url = format!("{}/v1/tools/{}", connect.http, tool.safe_name);
-    let args = arguments.to_string();
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let token = |text: &'static str| if connect.needs_token { text } else { "" };
-    let call = json!({"op": tool.op, "args": arguments}).to_string();
-    let texts = [
-        (
-            "curl",
-            format!(
-                "curl {url} -H 'Content-Type: application/json'{} -d {}",
-                token(" -H 'Authorization: Bearer TOKEN'"),
-                quoted(&args)
-            ),
-        ),
-        (
-            "Python",
-            format!(
-                "import requests\n\nanswer = requests.post(\"{url}\"{}, json={})\nprint(answer.json())",
-                token(", headers={\"Authorization\": \"Bearer TOKEN\"}"),
-                python(&arguments)
-            ),
-        ),
-        (
-            "TypeScript",
-            format!(
-                "const answer = await fetch(\"{url}\", {{\n  method: \"POST\",\n  headers: {{ \"Content-Type\": \"application/json\"{} }},\n  body: JSON.stringify({args}),\n}});\nconsole.log(await answer.json());",
-                token(", Authorization: \"Bearer TOKEN\"")
-            ),
-        ),
-        ("CLI", format!("toolcrib call tool_exec {} /path/to/catalog", quoted(&call))),
-    ];
-    let shown = |(title, text): (&str, String)| json!({"title": title, "text": cut(clean_text(&text).into(), MAX_RAW)});
-    texts.into_iter().map(shown).collect()
-}
-
-/// A value as Python writes it.
-fn python(value: &Value) -> String {
-    match value {
-        Value::Null => "None".into(),
-        Value::Bool(true) => "True".into(),
-        Value::Bool(false) => "False".into(),
-        Value::Array(items) => format!("[{}]", items.iter().map(python).collect::<Vec<_>>().join(", ")),
-        Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| format!("{}: {}", json!(name), python(value)));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// The examples; the first one is the ready-made call already, unless it adds something.
 fn examples(tool: &Tool) -> Vec<Value> {
     let shown = |(index, example): (usize, &Example)| {
@@ -350,162 +216,4 @@ fn examples(tool: &Tool) -> Vec<Value> {
         })
     };
     tool.examples.iter().enumerate().filter_map(shown).collect()
-}
-
-/// The arguments of a tool with this schema, as the rows of a table.
-fn argument_list(schema: &Value) -> Value {
-    let listed = arguments(schema);
-    let (rows, types) = listed.rows.split_at(listed.types_from.unwrap_or(listed.rows.len()));
-    let has_default = |row: &Row| {
-        let given = row.facts.as_ref().and_then(|facts| facts.given.as_ref());
-        matches!(given, Some(Given::Default(_)))
-    };
-    json!({
-        "remark": line(&listed.remark),
-        "rows": table(rows),
-        // Types that rows name.
-        "types": table(types),
-        "folded": listed.folded,
-        "has_defaults": listed.rows.iter().any(has_default),
-    })
-}
-
-fn table(rows: &[Row]) -> Vec<Value> {
-    let mut above: Vec<String> = Vec::new();
-    let mut out = Vec::with_capacity(rows.len());
-    for row in rows {
-        above.truncate(row.depth);
-        let label = line(&row.label);
-        // The row that it is a field of.
-        let parent = above.last().filter(|parent| !parent.is_empty()).cloned();
-        above.resize(row.depth, String::new());
-        above.push(label.clone());
-        let facts = row.facts.as_ref();
-        let (default, example) = match facts.and_then(|facts| facts.given.as_ref()) {
-            Some(Given::Default(value)) => (Some(line(value)), None),
-            Some(Given::Example(value)) => (None, Some(line(value))),
-            None => (None, None),
-        };
-        let limits = facts.iter().flat_map(|facts| &facts.limits).map(|limit| line(limit));
-        out.push(json!({
-            "depth": row.depth.min(6),
-            "parent": parent,
-            "label": label,
-            "kinds": facts.map(|facts| alternatives(&facts.kind)).unwrap_or_default(),
-            "required": facts.and_then(|facts| facts.is_required),
-            "limits": limits.collect::<Vec<_>>(),
-            "default": default,
-            "example": example,
-            "deprecated": facts.is_some_and(|facts| facts.is_deprecated),
-            "about": line(&row.about),
-        }));
-    }
-    out
-}
-
-/// The values of an enumeration, or the type, each on a line.
-fn alternatives(kind: &str) -> Vec<String> {
-    let parts = kind.split(" | `").enumerate();
-    parts.map(|(place, part)| if place == 0 { line(part) } else { line(&format!("`{part}")) }).collect()
-}
-
-/// Key of the schema of the arguments in the file.
-const SCHEMA: &str = "schema";
-/// Key of the schema of the result.
-const RESULT_SCHEMA: &str = "result_schema";
-
-/// The file of a tool: its schemas as their author wrote them, and its entry in each provider's list of tools. Each
-/// value stands on lines of its own, with its key after two spaces, so that a script can cut it out unchanged.
-pub(super) fn payloads_file(site: &Site<'_>, tool: &Tool) -> String {
-    let definition = &tool.definition;
-    let schemas = [(SCHEMA, &definition.parameters), (RESULT_SCHEMA, &definition.result_schema)];
-    let schemas =
-        schemas.into_iter().filter_map(|(key, schema)| Some((key, schema.as_ref()?.value().clone())));
-    let providers = Provider::ALL.iter();
-    let payloads =
-        providers.filter_map(|&provider| Some((provider.as_str(), bound(site, tool, provider).entry?)));
-    let content: Map<String, Value> =
-        schemas.chain(payloads).map(|(key, value)| (key.into(), value)).collect();
-    visible(&format!("{:#}\n", Value::Object(content)))
-}
-
-/// JSON with hidden characters as escapes: the same values, and nothing that steers a display.
-fn visible(json: &str) -> String {
-    let mut shown = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c != '\n' && (is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown += &format!("\\u{unit:04x}"));
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
-/// The tool for each provider, bound in full, without its JSON.
-fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<Value> {
-    let mut counter = Counter::default();
-    let payload = |&provider: &Provider| {
-        let ToolEntry { entry, notes, problem } = bound(site, tool, provider);
-        let tokens = entry.map(|entry| grouped(counter.count(&entry.to_string())));
-        json!({
-            "title": title(provider),
-            "word": provider.as_str(),
-            "tokens": tokens.unwrap_or_default(),
-            "notes": notes,
-            "problem": problem,
-        })
-    };
-    Provider::ALL.iter().map(payload).collect()
-}
-
-/// A tool as one provider gets it, or the reason why not.
-#[derive(Default)]
-struct ToolEntry {
-    /// Its entry in the list of tools.
-    entry: Option<Value>,
-    notes: Vec<String>,
-    problem: Option<String>,
-}
-
-fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
-    let whole = ProfileTool { tool, mode: DescriptionMode::Full };
-    let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
-    let request = PayloadRequest {
-        catalog: site.catalog,
-        profile: &profile,
-        provider,
-        mode: Mode::Full,
-        options: site.catalog.config.payload,
-    };
-    match provider::payload(request) {
-        Err(error) => ToolEntry { problem: Some(clean_line(&error.to_string())), ..ToolEntry::default() },
-        Ok(payload) => {
-            let mut notes: Vec<String> =
-                payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
-            let entry = payload.functions.first().map(|function| payload.entry(provider, function));
-            let problem = match entry {
-                Some(_) => None,
-                None => notes.pop().or_else(|| Some("It cannot be bound.".into())),
-            };
-            ToolEntry { entry, notes, problem }
-        }
-    }
-}
-
-/// The usual name of a provider's API.
-pub(super) fn title(provider: Provider) -> &'static str {
-    match provider {
-        Provider::OpenAi => "OpenAI chat completions",
-        Provider::OpenAiResponses => "OpenAI responses",
-        Provider::Anthropic => "Anthropic messages",
-        Provider::Gemini => "Gemini generateContent",
-        Provider::GeminiInteractions => "Gemini interactions",
-        Provider::Bedrock => "Amazon Bedrock converse",
-        Provider::Ollama => "Ollama",
-        Provider::Mistral => "Mistral",
-        Provider::Cohere => "Cohere",
-        Provider::Mcp => "MCP tools/list",
-        Provider::LangChain => "LangChain bind_tools",
-    }
 }

@@ -1,0 +1,114 @@
+//! Limits of each call of a function, over any transport: a place among the calls that run at once, a limit of time, and
+//! a count of its outcome.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use crate::response::{Problem, ProblemCode};
+use toolcrib_catalog::config::ServeLimits;
+use toolcrib_gateway::functions::{Answer, Counters, Function, FunctionContext, Services, ToolCall};
+
+/// Counts a call of a function by its outcome: `ok` or a code.
+fn called(counts: &Counters, function: &Function, outcome: &str) {
+    let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
+    counts.add("toolcrib_function_calls_total", &labels, 1);
+}
+
+/// The limits and counters of all functions.
+#[derive(Debug)]
+pub(super) struct CallLimiter {
+    permits: Semaphore,
+    time: Duration,
+    services: Arc<Services>,
+}
+
+/// A call with a place, which is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct CallPermit<'g> {
+    limiter: &'g CallLimiter,
+    function: &'static Function,
+    _permit: SemaphorePermit<'g>,
+}
+
+impl CallLimiter {
+    /// A limiter with these limits, which counts among these services.
+    pub(super) fn new(limits: &ServeLimits, services: Arc<Services>) -> Self {
+        let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
+        Self { permits, time: limits.call_time(), services }
+    }
+
+    /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
+    pub(super) fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, Problem> {
+        let permit = self.permits.try_acquire().map_err(|_| {
+            called(&self.services.counts, function, ProblemCode::Overloaded.as_str());
+            Problem::overloaded("too many calls run at once")
+        })?;
+        Ok(CallPermit { limiter: self, function, _permit: permit })
+    }
+}
+
+impl CallPermit<'_> {
+    /// Calls the function.
+    pub(super) async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, Problem> {
+        let calling = Box::pin(self.function.call(context, arguments));
+        self.answer(context, calling).await
+    }
+
+    /// Calls a tool by its own name.
+    pub(super) async fn call_tool(
+        self,
+        context: &FunctionContext,
+        call: ToolCall<'_>,
+    ) -> Result<Answer, Problem> {
+        self.answer(context, Box::pin(call.call(context))).await
+    }
+
+    /// Waits for the answer of a call; unless it runs tools, up to the limit. Boxed, so that the transports' futures stay small.
+    async fn answer(
+        self,
+        context: &FunctionContext,
+        calling: Pin<Box<impl Future<Output = Answer>>>,
+    ) -> Result<Answer, Problem> {
+        // A call of a tool may last as long as its caller waits: one that goes away drops this future.
+        let time = if self.function.runs_tools() { Duration::MAX } else { self.limiter.time };
+        let answer = timeout(time, calling).await.map_err(|_| {
+            let message = format!("there was no answer within {} seconds", time.as_secs());
+            Problem::new(ProblemCode::Timeout, message)
+        });
+        let outcome = match &answer {
+            Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
+            Err(stopped) => stopped.code.as_str(),
+        };
+        called(&self.limiter.services.counts, self.function, outcome);
+        tracing::debug!(
+            function = self.function.name(),
+            outcome,
+            trace_id = context.trace.id(),
+            caller = &*context.caller.name,
+            session = context.caller.session.as_deref(),
+            "called"
+        );
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
+        let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
+        let limiter = CallLimiter::new(&limits, Arc::default());
+        let function = &Function::all()[0];
+        let first = limiter.acquire(function).unwrap();
+        assert_eq!(limiter.acquire(function).unwrap_err().code, ProblemCode::Overloaded);
+        drop(first);
+        assert!(limiter.acquire(function).is_ok());
+    }
+}

@@ -1,0 +1,84 @@
+//! What every handler gets: the request with its catalog and caller, and the state that all requests share. Slow work
+//! runs on other threads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::host_check::Hosts;
+use super::session_cookie::SignIn;
+use crate::call_limiter::CallLimiter;
+use crate::response::{Problem, ProblemCode};
+use crate::{Authenticator, RequestCatalog};
+use toolcrib_catalog::config::ServeLimits;
+use toolcrib_definition::guard::MISTAKE;
+use toolcrib_gateway::exec::Caller;
+
+/// Most pieces of slow work at once.
+pub(super) const MAX_SLOW: usize = 4;
+
+/// Longest wait of a request for its turn.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// State shared by all requests.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) hosts: Hosts,
+    pub(super) authenticator: Authenticator,
+    pub(super) sign_in: SignIn,
+    pub(super) limits: ServeLimits,
+    /// Shared with each open connection.
+    pub(super) connections: Arc<()>,
+    pub(super) slow_work: Arc<Semaphore>,
+    pub(super) call_limiter: Arc<CallLimiter>,
+}
+
+impl Shared {
+    /// Runs slow work on another thread when its turn comes, unless the wait is too long. The turn lasts as long as the
+    /// work, even when nobody waits for it any more.
+    pub(super) async fn slowly<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Ok(Ok(turn)) = timeout(QUEUE_TIMEOUT, Arc::clone(&self.slow_work).acquire_owned()).await else {
+            return Err(Problem::overloaded("too many pages are made at once"));
+        };
+        let working = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        working.await.map_err(|_| Problem::new(ProblemCode::Internal, MISTAKE))
+    }
+}
+
+/// A request with the state that every handler needs.
+pub(super) struct RequestContext {
+    pub(super) shared: Arc<Shared>,
+    pub(super) catalog: RequestCatalog,
+    pub(super) caller: Caller,
+    pub(super) request: Parts,
+}
+
+impl FromRequestParts<Arc<Shared>> for RequestContext {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Problem> {
+        let (Some(catalog), Some(caller)) = (parts.extensions.remove(), parts.extensions.remove()) else {
+            return Err(Problem::new(ProblemCode::Internal, MISTAKE));
+        };
+        let request = std::mem::replace(parts, http::Request::new(()).into_parts().0);
+        Ok(Self { shared: Arc::clone(shared), catalog, caller, request })
+    }
+}
+
+/// The first value of this name in the query of a request.
+pub(super) fn query_value(request: &Parts, name: &str) -> Option<String> {
+    let query = request.uri.query().unwrap_or_default();
+    let mut values = form_urlencoded::parse(query.as_bytes());
+    values.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}

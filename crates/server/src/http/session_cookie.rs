@@ -1,0 +1,115 @@
+//! The signed cookie that remembers the caller whose token a person has typed. It holds no token: it holds the caller,
+//! the resources that the token is for, and the time at which it ends.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+
+use crate::auth::Verified;
+use toolcrib_definition::guard::locked;
+use toolcrib_gateway::state::now;
+
+/// Most cookies that are remembered as ended.
+const MAX_ENDED: usize = 10_000;
+
+/// What signing in needs beside the callers.
+#[derive(Debug, Default)]
+pub(super) struct SignIn {
+    pub(super) key: OnceCell<[u8; 32]>,
+    /// Cookies of people who have signed out, until they would have ended.
+    ended: Mutex<HashMap<blake3::Hash, i64>>,
+}
+
+/// The content of the cookie.
+#[derive(Serialize, Deserialize)]
+pub struct Session {
+    /// A number that no other session has.
+    pub(super) id: String,
+    #[serde(flatten)]
+    pub(super) verified: Verified,
+}
+
+impl SignIn {
+    pub(super) fn end(&self, value: &str, until: i64) {
+        let mut ended = locked(&self.ended);
+        ended.retain(|_, until| *until > now());
+        if ended.len() >= MAX_ENDED
+            && let Some(first) = ended.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
+        {
+            ended.remove(&first);
+        }
+        ended.insert(blake3::hash(value.as_bytes()), until);
+    }
+
+    pub(super) fn has_ended(&self, value: &str) -> bool {
+        let ended = locked(&self.ended);
+        ended.contains_key(&blake3::hash(value.as_bytes()))
+    }
+}
+
+impl Session {
+    pub(super) fn sealed(&self, key: &[u8; 32]) -> String {
+        let facts = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default());
+        format!("{facts}.{}", blake3::keyed_hash(key, facts.as_bytes()).to_hex())
+    }
+
+    /// The session in a cookie that was signed with this key and has not ended.
+    pub(super) fn read(value: &str, key: &[u8; 32], now: i64) -> Option<Self> {
+        let (facts, signature) = value.split_once('.')?;
+        // Hashes are compared in constant time.
+        let is_signed = blake3::Hash::from_hex(signature).ok()? == blake3::keyed_hash(key, facts.as_bytes());
+        let session: Self = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(facts).ok()?).ok()?;
+        (is_signed && now < session.verified.until).then_some(session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcrib_gateway::exec::Caller;
+
+    use super::*;
+
+    fn session(until: i64, role: &str) -> Session {
+        let caller = Caller { name: "amy".into(), roles: Some(vec![role.into()]), ..Caller::default() };
+        Session { id: "1".into(), verified: Verified { caller, audience: None, until } }
+    }
+
+    #[test]
+    fn a_cookie_is_of_its_key_unchanged_and_ends() {
+        let own = [1; 32];
+        let other = [2; 32];
+        let value = session(1000, "reader").sealed(&own);
+        assert_eq!(Session::read(&value, &own, 999).unwrap().verified.caller.roles.unwrap(), ["reader"]);
+        assert!(Session::read(&value, &own, 1000).is_none(), "it has ended");
+        assert!(Session::read(&value, &other, 0).is_none(), "it is signed with another key");
+        let (facts, signature) = value.split_once('.').unwrap();
+        let forged = session(i64::MAX, "*").sealed(&other);
+        let forged = forged.split_once('.').unwrap().0;
+        for bad in [
+            format!("{forged}.{signature}"),
+            format!("{facts}."),
+            facts.to_string(),
+            format!("{facts}.{}", "0".repeat(64)),
+            format!("{facts}x.{signature}"),
+            format!("{facts}.{signature}0"),
+            ".".into(),
+            String::new(),
+        ] {
+            assert!(Session::read(&bad, &own, 0).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cookies_that_have_ended_are_remembered_within_a_limit() {
+        let sign_in = SignIn::default();
+        for number in 0..MAX_ENDED + 10 {
+            sign_in.end(&number.to_string(), i64::MAX - number as i64);
+        }
+        assert!(sign_in.ended.lock().unwrap().len() <= MAX_ENDED);
+        assert!(sign_in.has_ended("0") && !sign_in.has_ended("x"));
+    }
+}

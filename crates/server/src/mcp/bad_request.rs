@@ -1,0 +1,50 @@
+//! Requests that the SDK would misread or pass over, and their errors.
+
+use axum::http::StatusCode;
+use rmcp::ErrorData;
+use rmcp::model::RequestId;
+use serde_json::json;
+
+use toolcrib_definition::finding::MAX_OTHERS_VALUES;
+use toolcrib_front::mcp::{BadLine, LineProblem, problem_of};
+
+/// The answer to a request that the SDK would misread or pass over, and its status.
+pub(crate) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {
+    let (id, error) = bad_request(problem_of(request)?);
+    let status = if id.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    Some((status, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()))
+}
+
+/// The id of a bad request, where one can be made out, and its error.
+pub(super) fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
+    let id = bad.id.and_then(|id| serde_json::from_value(id).ok());
+    let error = match bad.problem {
+        LineProblem::KeyTwice(problem) => ErrorData::invalid_params(
+            format!("VALIDATION_ERROR: in the message {problem}; send it once"),
+            None,
+        ),
+        LineProblem::NotJson(problem) => ErrorData::parse_error(
+            format!(
+                "MALFORMED_JSON: the message is no JSON that can be read: {problem}; send it again as JSON"
+            ),
+            None,
+        ),
+        LineProblem::WrongField(field @ "params") => ErrorData::invalid_params(
+            format!("VALIDATION_ERROR: `{field}` of the message is no object; name the parameters"),
+            None,
+        ),
+        LineProblem::WrongField(field) => ErrorData::invalid_request(
+            format!("VALIDATION_ERROR: `{field}` of the message is no text; name the method"),
+            None,
+        ),
+        LineProblem::TooLong => ErrorData::invalid_request(
+            "CONTENT_TOO_LARGE: the message is longer than a line may be; send less at once".to_string(),
+            None,
+        ),
+        LineProblem::TooManyValues => ErrorData::invalid_request(
+            format!("CONTENT_TOO_LARGE: a message may have {MAX_OTHERS_VALUES} values; send less at once"),
+            None,
+        ),
+    };
+    (id, error)
+}

@@ -1,0 +1,78 @@
+//! Messages of live servers, passed on to a client.
+
+use rmcp::model::{ClientResult, ProgressToken, ServerNotification, ServerRequest};
+use rmcp::service::{RequestContext, ServiceError};
+use rmcp::{ErrorData, Peer, RoleServer};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::requester::McpResult;
+use toolcrib_front::mcp::ServerMessage;
+
+/// Does the work for a request, and passes on the messages that it causes.
+pub(super) async fn with_messages<T>(
+    context: &RequestContext<RoleServer>,
+    mut received: mpsc::Receiver<ServerMessage>,
+    work: impl Future<Output = T>,
+) -> T {
+    let client = &context.peer;
+    let token = context.meta.get_progress_token();
+    let mut work = std::pin::pin!(work);
+    let mut questions = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            // Comes first: messages without end must not keep the work from its timeout.
+            done = &mut work => {
+                while let Ok(ServerMessage::Notification(notification)) = received.try_recv() {
+                    notify(client, *notification, token.as_ref()).await;
+                }
+                return done;
+            }
+            Some(message) = received.recv() => match message {
+                ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
+                ServerMessage::Request(question, answer) => {
+                    questions.spawn(ask(client.clone(), *question, answer));
+                }
+            },
+        }
+    }
+}
+
+/// Passes on messages that belong to no request, as long as there is somebody to send any.
+pub(super) async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Receiver<ServerMessage>) {
+    while let Some(message) = received.recv().await {
+        match message {
+            ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
+            ServerMessage::Request(question, answer) => {
+                tokio::spawn(ask(client.clone(), *question, answer));
+            }
+        }
+    }
+}
+
+/// Sends a notification to the client. Progress is for the token of the client's own request.
+async fn notify(
+    client: &Peer<RoleServer>,
+    mut notification: ServerNotification,
+    token: Option<&ProgressToken>,
+) {
+    if let ServerNotification::ProgressNotification(progress) = &mut notification {
+        let Some(token) = token else { return };
+        progress.params.progress_token = token.clone();
+    }
+    let _ = client.send_notification(notification).await;
+}
+
+/// Asks the client a question of a server.
+pub async fn ask(
+    client: Peer<RoleServer>,
+    question: ServerRequest,
+    answer: oneshot::Sender<McpResult<ClientResult>>,
+) {
+    let given = client.send_request(question).await.map_err(|error| match error {
+        ServiceError::McpError(error) => error,
+        other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
+    });
+    let _ = answer.send(given);
+}
