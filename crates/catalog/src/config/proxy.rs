@@ -54,16 +54,12 @@ impl ServeProxy {
             return Some(("roles".into(), "a proxy gives at most eight roles"));
         }
         if let Some(bad) = self.addresses.iter().position(|text| Network::parse(text).is_none()) {
-            return Some((
-                format!("addresses/{bad}"),
-                "this should be an IP address, or a network such as 10.1.0.0/16",
-            ));
+            let message = "this should be an IP address, or a network such as 10.1.0.0/16";
+            return Some((format!("addresses/{bad}"), message));
         }
+        let message = "set `addresses` or `secret`, so that nobody else can name a person";
         let is_known = !self.addresses.is_empty() || self.secret.is_some();
-        (!is_known).then_some((
-            "addresses".into(),
-            "set `addresses` or `secret`, so that nobody else can name a person",
-        ))
+        (!is_known).then_some(("addresses".into(), message))
     }
 }
 

@@ -63,11 +63,6 @@ impl SearchSemantic {
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
-
-    /// The first mistake in these settings, and its field.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
-        problem_of_api(&self.url, &self.model)
-    }
 }
 
 /// A chat model behind an OpenAI-compatible API.
@@ -92,15 +87,8 @@ impl Default for SearchModel {
     }
 }
 
-impl SearchModel {
-    /// The first mistake in these settings, and its field.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
-        problem_of_api(&self.url, &self.model)
-    }
-}
-
 /// The first mistake in the address of an API and the name of its model, and its field.
-fn problem_of_api(url: &str, model: &str) -> Option<(&'static str, String)> {
+pub(super) fn problem_of_api(url: &str, model: &str) -> Option<(&'static str, String)> {
     if let Some(problem) = url_problem(url) {
         return Some(("url", problem));
     }

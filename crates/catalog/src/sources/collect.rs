@@ -90,15 +90,12 @@ impl<'a> Walk<'a> {
                 let context = &Context { around: context.around.in_list(items), ..context.clone() };
                 let is_tools = context.around == Surroundings::Tools || (pointer.is_empty() && *has_tool);
                 for (index, item) in items.iter().enumerate() {
+                    let at = || pointer_join(pointer, index);
                     let found = (self.tools.len(), self.findings.len());
                     match item {
-                        Value::Object(object) if is_beside_tools(object) => {
-                            self.nameless(object, &pointer_join(pointer, index))
-                        }
-                        Value::Object(_) | Value::Array(_) => {
-                            self.value(item, &pointer_join(pointer, index), context, depth + 1)
-                        }
-                        _ if is_tools => self.not_a_tool(item, &pointer_join(pointer, index)),
+                        Value::Object(object) if is_beside_tools(object) => self.nameless(object, &at()),
+                        Value::Object(_) | Value::Array(_) => self.value(item, &at(), context, depth + 1),
+                        _ if is_tools => self.not_a_tool(item, &at()),
                         _ => {}
                     }
                     if let Value::Object(object) = item
@@ -106,7 +103,7 @@ impl<'a> Walk<'a> {
                         && found == (self.tools.len(), self.findings.len())
                         && Shape::of(object, context.around).is_none()
                     {
-                        self.unread(object, &pointer_join(pointer, index));
+                        self.unread(object, &at());
                     }
                 }
             }

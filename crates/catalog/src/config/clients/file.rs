@@ -1,8 +1,10 @@
 //! A client's file: recognized by its content, and parsed.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
+use regex::{Captures, Regex};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
@@ -95,38 +97,36 @@ fn has_definitions(tools: &Value) -> bool {
     tools.as_array().is_some_and(|tools| tools.iter().any(Value::is_object))
 }
 
+/// A text in quotes, to the end of its line at most, with what tells that it is a key.
+static QUOTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#""((?:[^"\\\n]|\\[^\n])*\\?)("\s*[:=.]|"|)"#).ok());
+
 /// Hides the texts of a document that are no keys: findings show lines of it, and a server's entry can hold secrets.
 pub(super) fn without_values(mut document: Document) -> Document {
-    let mut shown = String::with_capacity(document.text.len());
-    let mut rest = &*document.text;
-    while let Some(begin) = rest.find('"') {
-        let mut is_escaped = false;
-        let inner = &rest[begin + 1..];
-        let end = inner.find(|c| {
-            let is_end = (c == '"' && !is_escaped) || c == '\n';
-            is_escaped = c == '\\' && !is_escaped;
-            is_end
-        });
-        let (text, after) = inner.split_at(end.unwrap_or(inner.len()));
-        let follows = after.strip_prefix('"').map(str::trim_start);
-        let is_key = follows.is_some_and(|follows| follows.starts_with([':', '=', '.']));
-        shown += &rest[..=begin];
-        if is_key {
-            shown += text
-        } else {
-            shown.extend(text.chars().map(|_| '*'))
-        }
-        let closing = usize::from(!after.is_empty());
-        shown += &after[..closing];
-        rest = &after[closing..];
-    }
-    document.text = (shown + rest).into();
+    let hidden = |found: &Captures<'_>| match &found[2] {
+        "" | "\"" => format!("\"{}{}", "*".repeat(found[1].chars().count()), &found[2]),
+        _ => found[0].to_string(),
+    };
+    let shown = QUOTED.as_ref().map(|quoted| quoted.replace_all(&document.text, hidden).into_owned());
+    document.text = shown.unwrap_or_default().into();
     document
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_keys_of_a_document_are_shown() {
+        let check = |text: &str, shown: &str| {
+            let document =
+                Document { text: text.into(), ..Document::parse("a", b"{}".to_vec(), Format::Json).unwrap() };
+            assert_eq!(&*without_values(document).text, shown);
+        };
+        check(r#"{"a": "b c", "d" : ["é\"f"], g = "h"}"#, r#"{"a": "***", "d" : ["****"], g = "*"}"#);
+        check("\"a\".\"b\" = \"c\\\\\" # \"d", "\"a\".\"b\" = \"***\" # \"*");
+        check("\"open\n\"x\\\n: \"end\\\"", "\"****\n\"**\n: \"*****");
+    }
 
     #[test]
     fn definitions_are_told_from_clients_by_the_keys_at_the_top() {

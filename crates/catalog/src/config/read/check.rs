@@ -6,7 +6,7 @@ use crate::config::exec::ApprovalNotice;
 use crate::config::lint::Lint;
 use crate::config::profile::EVERY_PROFILE;
 use crate::config::proxy::ServeProxy;
-use crate::config::search::{SearchModel, SearchSemantic};
+use crate::config::search::problem_of_api;
 use crate::config::selector::Selectors;
 use crate::config::server::Server;
 use crate::config::settings::Config;
@@ -38,11 +38,12 @@ pub(super) fn check(workspace: &mut Workspace) {
         |(at, server): (String, &Server)| Some(invalid_field(&format!("{at}/auth"), server.auth_problem()?));
     findings.extend(named.chain(live).filter_map(of_auth));
     let search = &mut config.search;
-    if let Some(problem) = search.semantic.as_ref().and_then(SearchSemantic::problem) {
+    let problem = search.semantic.as_ref().and_then(|model| problem_of_api(&model.url, &model.model));
+    if let Some(problem) = problem {
         search.semantic = None;
         findings.push(invalid_field("/search/semantic", problem));
     }
-    if let Some(problem) = search.llm.as_ref().and_then(SearchModel::problem) {
+    if let Some(problem) = search.llm.as_ref().and_then(|model| problem_of_api(&model.url, &model.model)) {
         search.llm = None;
         findings.push(invalid_field("/search/llm", problem));
     }

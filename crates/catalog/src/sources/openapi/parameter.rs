@@ -210,11 +210,8 @@ impl<'d> Importer<'_, 'd> {
             let pointer = pointer_to(pointer, &["content", media, "schema"]);
             return self.bundle.schema(schema, &pointer, Direction::Input);
         }
-        self.bundle.report.add(
-            Code::SchemaDoubtful,
-            pointer,
-            "a parameter without a schema accepts anything",
-        );
+        let message = "a parameter without a schema accepts anything";
+        self.bundle.report.add(Code::SchemaDoubtful, pointer, message);
         Rc::new(Component::open())
     }
 
