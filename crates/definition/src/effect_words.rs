@@ -4,21 +4,52 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use super::ground::word_lists;
 use super::{Effect, words};
 
-/// The lists of `effect_words.txt`, in their order.
-static LISTS: LazyLock<[Vec<&str>; 7]> = LazyLock::new(|| word_lists(include_str!("effect_words.txt")));
+const READS: &str = "\
+    analyze ask assess browse calculate check classify compare compute convert count crawl describe detect \
+    diff download echo estimate evaluate exists explain extract fetch filter find format get grep has info \
+    inspect is list load log lookup map match navigate overview parse ping poll predict preview query read \
+    resolve retrieve review scan scrape search select show solve stat status summarize tail test think \
+    translate validate verify view visit wait watch";
+const WRITES: &str = "\
+    accept activate add append apply archive approve assign attach book build close commit complete \
+    configure connect copy create deploy disable edit enable execute generate import insert install invite \
+    link make merge modify move open order patch pay post publish push put rename reorganize replace reply \
+    restore run save schedule send set share start stop submit subscribe sync tag trigger unlink unsubscribe \
+    update upload upsert write";
+const DESTRUCTIVE: &str = "\
+    cancel clear delete destroy drop erase flush kill prune purge remove reset revoke terminate truncate \
+    uninstall wipe";
+
+/// Verbs that are nouns as often: `order_status` orders nothing.
+const NOUNS: &[&str] = &[
+    "archive", "book", "build", "clear", "commit", "complete", "copy", "drop", "flush", "import", "invite",
+    "link", "merge", "open", "order", "patch", "post", "push", "reply", "reset", "run", "schedule", "set",
+    "share", "start", "stop", "sync", "tag", "trigger", "upload",
+];
 /// Verbs of both reads and changes: `open_file` reads, `open_issue` does not. They contradict no claim.
 const NOT_ALWAYS_VERBS: &[&str] = &["connect", "open"];
+/// First words of names that ask, and say nothing elsewhere in a name.
+const QUESTIONS: &[&str] = &["look", "peek", "who", "whoami"];
+/// Nouns after which a verb is a noun too: `commit_history` commits nothing.
+const ASKED: &[&str] =
+    &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
+
+/// Nouns for tools that only read: `currency_converter` converts. A `counter` may count up.
+const READERS: &[&str] = &[
+    "analyser", "analyzer", "calculator", "checker", "classifier", "converter", "describer", "detector",
+    "estimator", "evaluator", "explainer", "extractor", "fetcher", "finder", "formatter", "getter",
+    "inspector", "matcher", "parser", "predictor", "reader", "resolver", "retriever", "scanner", "scraper",
+    "searcher", "solver", "summarizer", "translator", "validator", "verifier", "viewer",
+];
 
 impl Effect {
     /// The effect that a name suggests: the stricter of its first verb and of the verb for a change. Without a known
-    /// verb `Read` when it ends with one of the nouns for tools that only read, else `Write`.
+    /// verb `Read` when it ends with one of [`READERS`], else `Write`.
     pub fn of_name(name: &str) -> Effect {
-        let [.., readers] = &*LISTS;
         let words = words(name);
-        let ends_in_reader = words.last().is_some_and(|last| readers.contains(&last.as_str()));
+        let ends_in_reader = words.last().is_some_and(|last| READERS.contains(&last.as_str()));
         let without_verb = if ends_in_reader { Effect::Read } else { Effect::Write };
         let first = words.iter().find_map(|word| Effect::of_word(word)).unwrap_or(without_verb);
         Effect::changing_verb(name).map_or(first, |(effect, _)| effect.max(first))
@@ -26,9 +57,8 @@ impl Effect {
 
     /// The verb for a change in a name, with its effect. The leading verb decides, and one after `and` or `or`; in a
     /// dotted name the last part does. A word that is a noun as often is no verb beside a sure one, or before one of
-    /// the nouns after which a verb is a noun.
+    /// [`ASKED`].
     pub fn changing_verb(name: &str) -> Option<(Effect, String)> {
-        let [_, _, _, nouns, _, asked_nouns, _] = &*LISTS;
         let known = |words: &Vec<String>| words.iter().any(|word| Effect::of_word(word).is_some());
         let last = name.rsplit(['.', '/', ':']).next().map(words).filter(known);
         let words = last.unwrap_or_else(|| words(name));
@@ -36,10 +66,10 @@ impl Effect {
             let effect = Effect::of_word(word).filter(|effect| *effect != Effect::Read)?;
             (!NOT_ALWAYS_VERBS.contains(&word.as_str())).then(|| (effect, word.clone()))
         };
-        let is_sure = |word: &&String| !nouns.contains(&word.as_str());
+        let is_sure = |word: &&String| !NOUNS.contains(&word.as_str());
         let joined = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "and" | "or" | "then"));
         let joined = joined.map(|pair| &pair[1]).filter(is_sure).find_map(changes);
-        let asked = |after: usize| words.get(after).is_some_and(|word| asked_nouns.contains(&word.as_str()));
+        let asked = |after: usize| words.get(after).is_some_and(|word| ASKED.contains(&word.as_str()));
         match words.iter().filter(is_sure).find(|word| Effect::of_word(word).is_some()) {
             Some(leading) => changes(leading).or(joined),
             None => {
@@ -51,18 +81,17 @@ impl Effect {
     /// Returns true if a name begins with a verb that only reads, such as `get`. The name of the server may stand before it, and
     /// groups of a dotted name.
     pub fn is_read_by_first_verb(name: &str, server: Option<&str>) -> bool {
-        let [_, _, _, _, questions, ..] = &*LISTS;
         let words = words(name.rsplit(['.', '/', ':']).next().unwrap_or_default());
         let prefix = server.map(self::words).unwrap_or_default();
         let rest = words.strip_prefix(&prefix[..]).unwrap_or(&words);
         let reads = |verb: &String| Effect::of_word(verb) == Some(Effect::Read);
-        rest.first().is_some_and(|verb| reads(verb) || questions.contains(&verb.as_str()))
+        rest.first().is_some_and(|verb| reads(verb) || QUESTIONS.contains(&verb.as_str()))
     }
 
     pub(super) fn of_word(word: &str) -> Option<Effect> {
         static VERBS: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| {
-            let verbs = Effect::ALL.iter().zip(&*LISTS);
-            verbs.flat_map(|(effect, verbs)| verbs.iter().map(|verb| (*verb, *effect))).collect()
+            let lists = [(Effect::Read, READS), (Effect::Write, WRITES), (Effect::Destructive, DESTRUCTIVE)];
+            lists.iter().flat_map(|(effect, verbs)| verbs.split(' ').map(|verb| (verb, *effect))).collect()
         });
         VERBS.get(word).copied()
     }

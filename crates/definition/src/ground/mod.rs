@@ -5,7 +5,5 @@ mod embedded_files;
 pub mod panic_guard;
 pub mod private_file;
 mod within;
-mod word_lists;
 
 pub use within::is_within;
-pub(crate) use word_lists::word_lists;

@@ -1,35 +1,69 @@
 //! Names of secrets, in any case and joined in any way.
 
-use std::sync::LazyLock;
-
 use serde_json::Value;
 
 use crate::finding::normalized;
-use crate::ground::word_lists;
 
-/// The lists of `secret_names.txt`, in their order.
-static LISTS: LazyLock<[Vec<&str>; 7]> = LazyLock::new(|| word_lists(include_str!("secret_names.txt")));
+/// Whole words that mark a secret anywhere in a name. Parts of words do not: `hotplug` is not a secret.
+const SECRET_WORDS: [&str; 15] = [
+    "passcode", "pwd", "secret", "secrets", "token", "tokens", "jwt", "bearer", "authentication", "cookie",
+    "cookies", "otp", "csrf", "xsrf", "cvv",
+];
+
+/// Words that mark a secret only at the end of a name: `auth_method` and `pass_through` are not secrets.
+const SECRET_ENDS: [&str; 3] = ["pass", "pw", "auth"];
+
+/// Letters that mark a secret anywhere in a name, across word borders.
+const SECRET_LETTERS: [&str; 17] = [
+    "password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "privatekey", "encryptionkey",
+    "signingkey", "sshkey", "authkey", "masterkey", "sharedkey", "subscriptionkey", "secretid", "credential",
+    "authorization",
+];
+
+/// Letters that mark a secret at the end of a name, in one word or several: `tokenizer` is not a secret.
+const SECRET_LAST_LETTERS: [&str; 8] =
+    ["token", "secret", "passcode", "pwd", "jwt", "bearer", "cookie", "otp"];
+
+/// Last words of names that are about a secret but hold none: `token_count`, `password_policy`.
+const ABOUT_SECRETS: [&str; 45] = [
+    "budget", "cost", "count", "counts", "enabled", "endpoint", "expiration", "expires", "expiry", "field",
+    "format", "id", "in", "kind", "len", "length", "lifetime", "limit", "limits", "location", "method",
+    "methods", "mode", "name", "names", "path", "policy", "price", "rate", "required", "rule", "rules",
+    "scheme", "scope", "scopes", "size", "status", "strength", "ttl", "type", "types", "uri", "url", "usage",
+    "used",
+];
+
+/// Words beside which `tokens` is a number of tokens.
+const TOKEN_MEASURES: [&str; 14] = [
+    "cached", "completion", "input", "max", "maximum", "min", "minimum", "num", "output", "per", "prompt",
+    "reasoning", "total", "used",
+];
+
+/// Words for tokens that continue a list, or that a model reads.
+const TOKEN_PLACES: [&str; 17] = [
+    "change", "continuation", "continue", "cursor", "delta", "eos", "next", "page", "pagination", "prev",
+    "previous", "resume", "special", "start", "stop", "sync", "watermark",
+];
 
 /// Whether a name is that of a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    let [anywhere, at_end, letters, last_letters, about, measures, places] = &*LISTS;
     let words = words_of(name);
     let last = words.last().copied().unwrap_or_default();
     let before_last = words.len().checked_sub(2).map_or("", |index| words[index]);
     let is_token = is_word(last, "token") || is_word(last, "tokens");
-    let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, measures));
+    let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, &TOKEN_MEASURES));
     let joined = normalized(name).replace("passwordless", "");
-    if (is_one_of(last, about) && !joined.ends_with("secretid"))
+    if (is_one_of(last, &ABOUT_SECRETS) && !joined.ends_with("secretid"))
         || is_measured
-        || (is_token && is_one_of(before_last, places))
+        || (is_token && is_one_of(before_last, &TOKEN_PLACES))
     {
         return false;
     }
     let one = joined.strip_suffix('s').unwrap_or(&joined);
-    words.iter().any(|word| is_one_of(word, anywhere))
-        || is_one_of(last, at_end)
-        || letters.iter().any(|secret| joined.contains(secret))
-        || last_letters.iter().any(|secret| one.ends_with(secret))
+    words.iter().any(|word| is_one_of(word, &SECRET_WORDS))
+        || is_one_of(last, &SECRET_ENDS)
+        || SECRET_LETTERS.iter().any(|secret| joined.contains(secret))
+        || SECRET_LAST_LETTERS.iter().any(|secret| one.ends_with(secret))
 }
 
 /// Whether a value can be the secret that a name promises: booleans and null cannot, and `tokens: 500` is a count.
