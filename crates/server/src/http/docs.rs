@@ -222,7 +222,7 @@ impl<'v> Pages<'v> {
                 let body = format!("{}\n", site.results(answer));
                 return Ok(Some(no_store(StatusCode::OK, Media::Json.content_type(), body)));
             }
-            Some((query, answer)) if path == "search.html" => Some(site.search(query, answer)),
+            Some((query, answer)) if path == "search.html" => Some(site.search(query, Some(answer))),
             _ => site.page(path),
         };
         let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };

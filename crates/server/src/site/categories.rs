@@ -1,7 +1,6 @@
 //! The home page with the tree of categories, and the page of each category.
 
 use serde_json::{Value, json};
-use tera::Context;
 
 use super::address::ROOT;
 use super::context::{Page, Site};
@@ -30,13 +29,14 @@ pub(super) fn home(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> 
     });
     let about = format!("{} tools in {} categories", index.tools.len(), pages.entries.len());
     let frame = Frame::new(site, "home", &site_name(site), about, AT_ROOT);
-    let mut context = Context::new();
-    context.insert("count", &pages.entries.len());
-    context.insert("tree", &tree(site, pages.chunks().nth(part).unwrap_or_default(), ""));
-    context.insert("parts", &parts(site, ROOT, part, ""));
-    context.insert("profiles", &profiles.collect::<Vec<_>>());
-    context.insert("connect", &site.connect);
-    site.render("site/home.html", frame, context)
+    let values = json!({
+        "count": pages.entries.len(),
+        "tree": tree(site, pages.chunks().nth(part).unwrap_or_default(), ""),
+        "parts": parts(site, ROOT, part, ""),
+        "profiles": profiles.collect::<Vec<_>>(),
+        "connect": site.connect,
+    });
+    site.render("site/home.html", frame, values)
 }
 
 /// The page of one part of a category: the categories below it, and its tools.
@@ -51,14 +51,15 @@ pub(super) fn category(site: &Site<'_>, category: usize, part: usize) -> Result<
     let above = lineage.split_last().map_or(&[][..], |(_, above)| above);
     let frame = Frame::new(site, "category", &pages.title, node.summary.clone(), position)
         .with_crumbs(above.iter().map(|&above| link(site, above)));
-    let mut context = Context::new();
-    context.insert("title", &pages.title);
-    context.insert("count", &node.descendant_tools.len());
-    context.insert("purpose", &inline_html(&sentence(node)));
-    context.insert("tree", &tree(site, entries, "../"));
-    context.insert("tools", &tools);
-    context.insert("parts", &parts(site, category, part, "../"));
-    site.render("site/category.html", frame, context)
+    let values = json!({
+        "title": pages.title,
+        "count": node.descendant_tools.len(),
+        "purpose": inline_html(&sentence(node)),
+        "tree": tree(site, entries, "../"),
+        "tools": tools,
+        "parts": parts(site, category, part, "../"),
+    });
+    site.render("site/category.html", frame, values)
 }
 
 /// What is in a category, as a sentence: the words of its author, or the verbs of its tools.

@@ -1,7 +1,6 @@
 //! The page of findings of the input, for the people who write it: by kind, the worst first.
 
 use serde_json::{Value, json};
-use tera::Context;
 
 use super::context::{Page, Site};
 use super::frame::{AT_ROOT, Frame, Link};
@@ -35,11 +34,9 @@ pub(super) fn findings(site: &Site<'_>) -> Result<Page, TemplateError> {
                 "findings": shown,
             })
         });
-    let mut context = Context::new();
-    context.insert("kinds", &kinds.collect::<Vec<_>>());
-    context.insert("infos", &infos);
+    let values = json!({ "kinds": kinds.collect::<Vec<_>>(), "infos": infos });
     let about = "Mistakes in the definitions, and how to fix them".to_string();
-    site.render("site/findings.html", Frame::new(site, "findings", "Findings", about, AT_ROOT), context)
+    site.render("site/findings.html", Frame::new(site, "findings", "Findings", about, AT_ROOT), values)
 }
 
 pub(super) fn row(site: &Site<'_>, finding: &Finding) -> Value {

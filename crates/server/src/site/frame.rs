@@ -12,12 +12,8 @@ use toolcrib_docs::TemplateError;
 
 impl<'a> Site<'a> {
     /// Renders a page: its own values within the frame.
-    pub(super) fn render(
-        &self,
-        template: &str,
-        frame: Frame,
-        mut context: Context,
-    ) -> Result<Page, TemplateError> {
+    pub(super) fn render(&self, template: &str, frame: Frame, values: Value) -> Result<Page, TemplateError> {
+        let mut context = Context::from_serialize(&values).unwrap_or_default();
         context.insert("site", &frame.0);
         let body = self.templates.render(template, &context)?;
         Ok(Page { content_type: HTML, body })

@@ -1,7 +1,6 @@
 //! The page for a path without content, and for a request that is refused.
 
-use serde_json::Value;
-use tera::Context;
+use serde_json::{Value, json};
 
 use super::categories;
 use super::context::{Page, Site};
@@ -45,12 +44,10 @@ impl<'a> Site<'a> {
         next: &str,
         tools: &[Value],
     ) -> Result<Page, TemplateError> {
-        let mut context = Context::new();
-        context.insert("title", title);
-        context.insert("sentences", &[message, next].map(as_sentence));
-        context.insert("tools", tools);
+        let sentences = [message, next].map(as_sentence);
+        let values = json!({ "title": title, "sentences": sentences, "tools": tools });
         let position = Position { root, ..AT_ROOT };
-        self.render("site/missing.html", Frame::new(self, "missing", title, String::new(), position), context)
+        self.render("site/missing.html", Frame::new(self, "missing", title, String::new(), position), values)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::address::{Address, JAVASCRIPT, ROOT, asset_type};
 use super::context::{Page, Site};
-use super::{categories, findings, payloads, profiles, search, tool};
+use super::{categories, findings, payloads, profiles, tool};
 use toolcrib_docs::TemplateError;
 
 impl<'a> Site<'a> {
@@ -34,7 +34,7 @@ impl<'a> Site<'a> {
             Address::Profiles => profiles::profile_overview(self),
             Address::Profile(profile) => profiles::profile_page(self, profile),
             Address::Findings => findings::findings(self),
-            Address::Search => search::search(self, "", None),
+            Address::Search => self.search("", None),
             Address::Missing => self.not_found("", "there is no page here", &[]),
             Address::SearchIndex => {
                 Ok(Page { content_type: JAVASCRIPT, body: self.index.search_script(self.catalog) })

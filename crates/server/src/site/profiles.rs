@@ -1,7 +1,6 @@
 //! Profiles: the tools that each binds, and their cost in tokens.
 
 use serde_json::{Value, json};
-use tera::Context;
 
 use super::categories;
 use super::context::{Page, Site};
@@ -31,37 +30,25 @@ pub(super) fn profile_page(site: &Site<'_>, profile: usize) -> Result<Page, Temp
     let name = shown_name(&entry.name, &entry.file);
     let configured = site.catalog.config.profiles.get(&entry.name);
     let about = clean_line(configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default());
-    let mut context = Context::new();
-    context.insert("title", &name);
-    context.insert("about", &about);
-    insert(&mut context, site, report, "../");
-    context.insert(
-        "reports",
-        &report.profiles.iter().map(|profile| rows_of(site, profile, false)).collect::<Vec<_>>(),
-    );
-    let entries = |tools: &[usize]| {
-        tools.iter().map(|&shown| categories::entry(site, shown, "../")).collect::<Vec<_>>()
-    };
-    context.insert("full", &entries(full));
-    context.insert("deferred", &entries(deferred));
+    let entries =
+        |tools: &[usize]| tools.iter().map(|&shown| categories::entry(site, shown, "../")).collect::<Value>();
+    let mut values = values(site, report, "../", false);
+    values["title"] = name.as_str().into();
+    values["about"] = about.as_str().into();
+    values["full"] = entries(full);
+    values["deferred"] = entries(deferred);
     let crumb = Link { text: "Profiles".into(), href: "../profiles.html".into() };
     let frame = Frame::new(site, "profiles", &name, about, IN_FOLDER).with_crumbs([crumb]);
-    site.render("site/profile.html", frame, context)
+    site.render("site/profile.html", frame, values)
 }
 
 /// The page that lists the profiles, with the report of all tools.
 pub(super) fn profile_overview(site: &Site<'_>) -> Result<Page, TemplateError> {
     let measured = site.index.overview.get_or_init(|| measured(site, site.index.scope.as_deref()));
     let report = &measured.as_ref().map_err(Clone::clone)?.report;
-    let mut context = Context::new();
-    insert(&mut context, site, report, "");
-    context.insert(
-        "reports",
-        &report.profiles.iter().map(|profile| rows_of(site, profile, true)).collect::<Vec<_>>(),
-    );
     let about = "The tools that each profile binds, and their cost in tokens".to_string();
     let frame = Frame::new(site, "profiles", "Profiles", about, AT_ROOT);
-    site.render("site/profiles.html", frame, context)
+    site.render("site/profiles.html", frame, values(site, report, "", true))
 }
 
 /// The report on a profile, or on all of them.
@@ -83,12 +70,8 @@ fn measured(site: &Site<'_>, profile: Option<&str>) -> Result<ProfileReports, Te
 }
 
 /// The values of a report, of its first profile.
-fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
+fn values(site: &Site<'_>, report: &Report, root: &str, is_titled: bool) -> Value {
     let counts = |count: fn(&ProfileReport) -> usize| report.profiles.first().map_or(0, count);
-    context.insert("provider", title(site.catalog.config.payload.provider));
-    context.insert("tool_count", &counts(|profile| profile.tools));
-    context.insert("full_count", &counts(|profile| profile.full));
-    context.insert("deferred_count", &counts(|profile| profile.deferred));
     let tools: Vec<Value> = report
         .tools
         .iter()
@@ -105,11 +88,18 @@ fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
             })
         })
         .collect();
-    context.insert("more_tools", &report.tools.len().saturating_sub(tools.len()));
-    context.insert("costs", &tools);
     let left_out: Vec<String> = report.left_out.iter().take(MAX_TOOLS).map(|name| clean_line(name)).collect();
-    context.insert("left_out", &left_out);
-    context.insert("notes", &report.notes.iter().map(|note| inline_html(note)).collect::<Vec<_>>());
+    json!({
+        "provider": title(site.catalog.config.payload.provider),
+        "tool_count": counts(|profile| profile.tools),
+        "full_count": counts(|profile| profile.full),
+        "deferred_count": counts(|profile| profile.deferred),
+        "more_tools": report.tools.len().saturating_sub(tools.len()),
+        "costs": tools,
+        "left_out": left_out,
+        "notes": report.notes.iter().map(|note| inline_html(note)).collect::<Vec<_>>(),
+        "reports": report.profiles.iter().map(|profile| rows_of(site, profile, is_titled)).collect::<Vec<_>>(),
+    })
 }
 
 /// The rows of a profile in the table of modes, below its name if it `is_titled`.

@@ -1,7 +1,6 @@
 //! Search: its page, the same values for a script, and the script that searches pages without a server.
 
 use serde_json::{Map, Value, json};
-use tera::Context;
 
 use super::address::ROOT;
 use super::categories::{entry, sentence};
@@ -32,61 +31,46 @@ impl SiteIndex {
     }
 }
 
-impl<'a> Site<'a> {
-    /// The search page for a query with the answer of `tool_search` as JSON.
-    pub fn search(&self, query: &str, answer: &Map<String, Value>) -> Result<Page, TemplateError> {
-        search(self, query, Some(answer))
-    }
-
-    /// The values of the search page, for its script.
-    pub fn results(&self, answer: &Map<String, Value>) -> Value {
-        results(self, answer)
-    }
-}
-
 /// Most categories to look into where no tool fits.
 const MAX_HINTS: usize = 12;
 
-/// The values of a search: the answer of `tool_search` with links. Where nothing fits and the answer names no category, the
-/// first ones are linked.
-pub(super) fn results(site: &Site<'_>, answer: &Map<String, Value>) -> Value {
-    let list = |name: &str| answer.get(name).and_then(Value::as_array).into_iter().flatten();
-    let tools = list("tools").chain(list("nearest")).filter_map(|hit| {
-        let mut listed = entry(site, site.tool_named(hit["name"].as_str()?)?, "");
-        listed["reason"] = clean_line(hit["reason"].as_str()?).into();
-        Some(listed)
-    });
-    let nodes = site.index.tree.nodes();
-    let named = list("categories")
-        .filter_map(|hint| nodes.iter().position(|node| hint["path"] == json!(node.segments())));
-    let mut hints: Vec<usize> = named.collect();
-    if hints.is_empty() && answer.get("verdict").is_some_and(|verdict| verdict == "no_match") {
-        hints.extend(site.index.tree.node(ROOT).children.iter().take(MAX_HINTS));
+impl Site<'_> {
+    /// The values of a search: the answer of `tool_search` with links. Where nothing fits and the answer names no category, the
+    /// first ones are linked.
+    pub fn results(&self, answer: &Map<String, Value>) -> Value {
+        let list = |name: &str| answer.get(name).and_then(Value::as_array).into_iter().flatten();
+        let tools = list("tools").chain(list("nearest")).filter_map(|hit| {
+            let mut listed = entry(self, self.tool_named(hit["name"].as_str()?)?, "");
+            listed["reason"] = clean_line(hit["reason"].as_str()?).into();
+            Some(listed)
+        });
+        let nodes = self.index.tree.nodes();
+        let named = list("categories")
+            .filter_map(|hint| nodes.iter().position(|node| hint["path"] == json!(node.segments())));
+        let mut hints: Vec<usize> = named.collect();
+        if hints.is_empty() && answer.get("verdict").is_some_and(|verdict| verdict == "no_match") {
+            hints.extend(self.index.tree.node(ROOT).children.iter().take(MAX_HINTS));
+        }
+        let category = |node: usize| {
+            let pages = &self.index.categories[node];
+            let about = inline_html(&sentence(self.index.tree.node(node)));
+            json!({"title": self.index.titles(node), "href": pages.path(0), "about": about})
+        };
+        json!({
+            "verdict": answer.get("verdict"),
+            "unmet": answer.get("unmet"),
+            "tools": tools.collect::<Vec<_>>(),
+            "categories": hints.into_iter().map(category).collect::<Vec<_>>(),
+        })
     }
-    let category = |node: usize| {
-        let pages = &site.index.categories[node];
-        let about = inline_html(&sentence(site.index.tree.node(node)));
-        json!({"title": site.index.titles(node), "href": pages.path(0), "about": about})
-    };
-    json!({
-        "verdict": answer.get("verdict"),
-        "unmet": answer.get("unmet"),
-        "tools": tools.collect::<Vec<_>>(),
-        "categories": hints.into_iter().map(category).collect::<Vec<_>>(),
-    })
-}
 
-/// The page for a query with the answer of `tool_search`; without an answer, it asks for a query.
-pub(super) fn search(
-    site: &Site<'_>,
-    query: &str,
-    answer: Option<&Map<String, Value>>,
-) -> Result<Page, TemplateError> {
-    let query = clipped(&clean_line(query), MAX_QUERY);
-    let mut context = Context::from_serialize(&answer.map_or(json!({}), |answer| results(site, answer)))
-        .unwrap_or_default();
-    context.insert("query", &query);
-    let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
-    let frame = Frame::new(site, "search", &title, String::new(), AT_ROOT).with_query(&query);
-    site.render("site/search.html", frame, context)
+    /// The page for a query with the answer of `tool_search`; without an answer, it asks for a query.
+    pub fn search(&self, query: &str, answer: Option<&Map<String, Value>>) -> Result<Page, TemplateError> {
+        let query = clipped(&clean_line(query), MAX_QUERY);
+        let mut values = answer.map_or_else(|| json!({}), |answer| self.results(answer));
+        values["query"] = query.as_str().into();
+        let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
+        let frame = Frame::new(self, "search", &title, String::new(), AT_ROOT).with_query(&query);
+        self.render("site/search.html", frame, values)
+    }
 }

@@ -1,7 +1,6 @@
 //! The page of a tool: the content of its doc, and extras for people: schemas, payloads, the place of its definition.
 
 use serde_json::{Map, Value, json};
-use tera::Context;
 
 use super::address::payloads_path;
 use super::argument_table::argument_list;
@@ -60,10 +59,7 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
     let frame = Frame::new(site, "tool", &name, clean_line(&tool.short), position)
         .with_crumbs(lineage.into_iter().map(|above| categories::link(site, above)));
-    let mut context = Context::new();
-    context.insert("tool", &values);
-    context.insert("sections", &sections);
-    site.render("site/tool.html", frame, context)
+    site.render("site/tool.html", frame, json!({ "tool": values, "sections": sections }))
 }
 
 /// Values for the template.

@@ -1,8 +1,7 @@
 //! What the pages about the running server share. All their texts come from callers and tools, and are cleaned;
 //! templates escape them.
 
-use serde_json::Value;
-use tera::Context;
+use serde_json::{Value, json};
 
 use super::super::context::{Page, Site};
 use super::super::frame::{AT_ROOT, Frame, IN_FOLDER, Link};
@@ -37,9 +36,7 @@ impl Site<'_> {
         let position = if above.is_some() { IN_FOLDER } else { AT_ROOT };
         let crumb = above.map(|(text, href)| Link { text: text.into(), href: href.into() });
         let frame = Frame::new(self, at, title, String::new(), position).with_crumbs(crumb);
-        let mut context = Context::new();
-        context.insert("page", &values);
-        self.render(&format!("site/{template}.html"), frame, context)
+        self.render(&format!("site/{template}.html"), frame, json!({ "page": values }))
     }
 
     /// The link to a tool, by any of its names, if its page is there.
