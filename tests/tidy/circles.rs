@@ -9,11 +9,10 @@ use walkdir::WalkDir;
 use super::root;
 
 /// Files that still import each other in circles, by folder. A number may only fall, and a folder without a number has no such file.
-const LEFT: [(&str, usize); 6] = [
+const LEFT: [(&str, usize); 5] = [
     ("crates/catalog/src", 23),
     ("crates/definition/src", 6),
     ("crates/front/src", 17),
-    ("crates/gateway/src", 21),
     ("crates/search/src", 5),
     ("crates/server/src", 23),
 ];
