@@ -1,4 +1,4 @@
-//! What is kept of calls: their traces (API-6), the contexts of their sessions (API-5), and idempotency keys (EXEC-6).
+//! Records calls in the trace (API-6), and answers them.
 
 use std::fmt::Display;
 use std::time::Duration;

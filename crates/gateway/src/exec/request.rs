@@ -1,5 +1,4 @@
-//! The request of a call, read leniently: models forget `args`, wrap it, use other names for the fields, or put them among
-//! the arguments.
+//! The request of a call, read leniently: models forget `args`, wrap it, or use other names for the fields.
 
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 //! stored, and a cursor gives the rest.
 //!
 //! A long list is cut between its items, and a text between characters. Anything else is read on as pieces of its JSON. A text in
-//! base64 is never cut: it is left out, with its size in its place. A caller can also select fields of any result.
+//! base64 is never cut: it is left out, with its size in its place.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -13,7 +13,11 @@ pub(super) async fn store_session_context(call: &Call, tool: &Tool, result: &Val
     notes.session_context = Some(context.clone());
     let Some(session) = call.context.caller.session() else { return };
     match call.state().set_session_context(&session, context).await {
-        Ok(()) => record_context_shift(call, tool, context),
+        Ok(()) => {
+            let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
+            let event = call.event(EventKind::ContextShift);
+            call.state().record(Event { op: Some(tool.op.clone()), outcome: "ok".into(), detail, ..event });
+        }
         Err(error) => {
             let warning = format!("the context of the session could not be stored ({error})");
             notes.warnings.push(warning);
@@ -28,11 +32,4 @@ pub(super) async fn load_session_context(call: &Call, notes: &mut Notes) {
     }
     let Some(session) = call.context.caller.session() else { return };
     notes.session_context = call.state().session_context(&session).await.ok().flatten();
-}
-
-/// Records that the context of a session has changed.
-fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
-    let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
-    let op = Some(tool.op.clone());
-    call.state().record(Event { op, outcome: "ok".into(), detail, ..call.event(EventKind::ContextShift) });
 }

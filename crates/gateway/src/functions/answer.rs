@@ -1,4 +1,4 @@
-//! The answer of a function, and the form in which an MCP client gets it.
+//! The answer of a function.
 
 use std::sync::OnceLock;
 
@@ -13,12 +13,12 @@ use toolcrib_search::semantic::SemanticStatus;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub(super) body: Body,
-    text: Option<String>,
-    error: Option<ErrorCode>,
-    failure: Option<Box<ToolError>>,
-    semantic: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) error: Option<ErrorCode>,
+    pub(super) failure: Option<Box<ToolError>>,
+    pub(super) semantic: Option<String>,
     /// The unchanged answers of MCP servers, each with the index of its call in a batch.
-    originals: Vec<(usize, McpAnswer)>,
+    pub(super) originals: Vec<(usize, McpAnswer)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +55,6 @@ impl Answer {
 
     fn of(body: Body, error: Option<ErrorCode>) -> Self {
         Self { body, text: None, error, failure: None, semantic: None, originals: Vec::new() }
-    }
-
-    /// The same answer with the unchanged answers of MCP servers.
-    pub(super) fn with_originals(self, originals: Vec<(usize, McpAnswer)>) -> Self {
-        Self { originals, ..self }
     }
 
     /// The unchanged answers of MCP servers, each with the index of its call in a batch.

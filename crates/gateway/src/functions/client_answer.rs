@@ -282,12 +282,11 @@ impl GivenNotes {
         match standing_scope(warning, op) {
             Some(scope) => {
                 let key = format!("{scope}\n{warning}");
-                !self.warnings.contains(&key) && {
-                    if self.warnings.len() < MAX_WARNINGS {
-                        self.warnings.insert(key);
-                    }
-                    true
+                let is_new = !self.warnings.contains(&key);
+                if is_new && self.warnings.len() < MAX_WARNINGS {
+                    self.warnings.insert(key);
                 }
+                is_new
             }
             None => true,
         }

@@ -4,10 +4,10 @@
 //! 1. [`CatalogView`] is what one kind of caller may see: a restricted catalog, and its pages.
 //! 2. [`ALL`] is the table of every [`Function`] and its properties. The definition of a function is in
 //!    `catalog/functions/`, its handler in a file here. Transports, lists, limits and metrics read the table.
-//! 3. [`Function::call`] runs a call: [`context`] validates the arguments against the definition and parses them into
-//!    the handler's type, the handler answers, and the call is recorded in the trace of its session.
-//! 4. [`answer`] is the result: JSON, text for a model, or a [`ToolError`] with the next step. It also makes the form
-//!    of the result for an MCP client.
+//! 3. [`Function::call`] runs a call: [`arguments`] validates the arguments against the definition and parses them into
+//!    the handler's type, the handler answers, and [`trace`] records the call for its session.
+//! 4. [`answer`] is the result: JSON, text for a model, or a [`ToolError`] with the next step. [`client_answer`] makes the
+//!    form of the result for an MCP client.
 
 mod answer;
 mod arguments;

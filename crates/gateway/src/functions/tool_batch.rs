@@ -34,7 +34,11 @@ async fn answer(function: &'static Function, context: &FunctionContext, input: V
     let (arguments, items) = taken(input)?;
     let asked: BatchArguments = function.arguments(context, arguments)?;
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
-        (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
+        (Some(true), Some(reason)) => {
+            let message = format!("these calls cannot run in parallel: {reason}");
+            let next = "leave `parallel` out; the calls are then run in order";
+            return Err(ToolError::invalid(message, next).field("/parallel", &reason));
+        }
         (Some(wanted), _) => wanted,
         (None, reason) => reason.is_none() && items.len() > 1,
     };
@@ -49,7 +53,7 @@ async fn answer(function: &'static Function, context: &FunctionContext, input: V
         ("failed".to_string(), failed.into()),
     ]);
     let originals = numbered().filter_map(|(index, answer)| Some((index, answer.original(0)?.clone())));
-    Ok(Answer::new(fields, None).with_originals(originals.collect()))
+    Ok(Answer { originals: originals.collect(), ..Answer::new(fields, None) })
 }
 
 /// A batch for this caller: help on a tool, and a call of it.
@@ -74,12 +78,6 @@ fn parallel_obstacle(context: &FunctionContext, items: &[BatchItem]) -> Option<S
         }
         (!call.is_read(context)).then(|| format!("call {index} is not known to be a read"))
     })
-}
-
-fn not_parallel(reason: &str) -> ToolError {
-    let message = format!("these calls cannot run in parallel: {reason}");
-    ToolError::invalid(message, "leave `parallel` out; the calls are then run in order")
-        .field("/parallel", reason)
 }
 
 async fn run_sequential(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {

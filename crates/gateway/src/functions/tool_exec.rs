@@ -1,6 +1,6 @@
 //! The functions that run one tool: `tool_exec`, `tool_exec_read` and `tool_exec_write` for clients that ask a person
-//! depending on the effect of a function, `call_tool` of the discovery protocol, and a call of a tool by its own name. All make
-//! a [`CallRequest`], which [`execute`] answers. `read_result` reads on in a long result.
+//! depending on the effect of a function, and a call of a tool by its own name. All make a [`CallRequest`], which [`execute`]
+//! answers.
 
 use std::time::Instant;
 

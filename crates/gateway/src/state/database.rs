@@ -1,5 +1,5 @@
-//! Databases run transactions of statements. The text of a statement is the same for SQLite, below, and for PostgreSQL: its
-//! values are `?1`, `?2`, ..., and `NOW_MS` is the database's clock in milliseconds of Unix time.
+//! Databases run transactions of statements. The text of a statement is the same for SQLite and for PostgreSQL: its values are
+//! `?1`, `?2`, ..., and `NOW_MS` is the database's clock in milliseconds of Unix time.
 
 use std::fmt;
 

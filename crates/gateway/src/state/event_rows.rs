@@ -1,9 +1,6 @@
-//! Events: the lines of a trace, and the thread that writes them.
-//!
-//! There are two tables: one for tool calls, and one for all other events. Both take their numbers from the same
-//! counter. The transaction that writes the events increments the counter, so that a reader who asks for the events
-//! after a number misses no event. The thread writes events that arrive close together in one transaction, and tries
-//! again after a failed write.
+//! Events as rows. There are two tables: one for tool calls, and one for all other events. Both take their numbers from the same
+//! counter. The transaction that writes the events increments the counter, so that a reader who asks for the events after a
+//! number misses no event.
 
 use rusqlite::types::Value;
 

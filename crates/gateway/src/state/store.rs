@@ -9,7 +9,6 @@ use rusqlite::types::Value;
 use tokio::task::spawn_blocking;
 
 use super::database::{Access, Database, Result, Row, Sql, StateError};
-use super::postgres;
 use super::recorder::{Health, Recorder};
 use super::sqlite::Sqlite;
 use super::wait_budget::waited;
@@ -37,7 +36,7 @@ impl StateStore {
     /// State at this URL of PostgreSQL. The connection is made at the first use.
     #[cfg(feature = "postgres")]
     pub fn postgres(url: &str) -> Result<Self> {
-        Ok(Self::on(postgres::Postgres::new(url)?))
+        Ok(Self::on(super::postgres::Postgres::new(url)?))
     }
 
     /// State in this database.

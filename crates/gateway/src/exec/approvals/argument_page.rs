@@ -146,7 +146,7 @@ fn pieces(text: &str, only_ascii: bool) -> Vec<String> {
             '\r' => piece.push_str("\\r"),
             '\t' => piece.push_str("\\t"),
             ' '..='~' => piece.push(c),
-            c if only_ascii || is_unseen(c) => {
+            c if only_ascii || c.is_whitespace() || c.is_control() || is_hidden(c) => {
                 c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| piece.push_str(&format!("\\u{unit:04x}")));
             }
             c => piece.push(c),
@@ -162,10 +162,6 @@ fn pieces(text: &str, only_ascii: bool) -> Vec<String> {
         pieces.push(piece);
     }
     pieces
-}
-
-fn is_unseen(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || is_hidden(c)
 }
 
 #[cfg(test)]

@@ -67,9 +67,13 @@ async fn require_approval(call: &Checked) -> Result<Option<Approval>> {
                     decide(call.state(), None, decision).await.map_err(unavailable)?;
                     continue;
                 }
-                let void = asked.void.as_deref();
-                let error = approval_required(call, tool, &approval, void);
-                return Err(with_displaced(error, &asked.displaced));
+                let mut error = approval_required(call, tool, &approval, asked.void.as_deref());
+                if !asked.displaced.is_empty() {
+                    let ids = asked.displaced.join(", ");
+                    let displaced = "no longer do: send those calls again later";
+                    error.message.push_str(&format!("; too many calls wait, so {ids} {displaced}"));
+                }
+                return Err(error);
             }
             ApprovalStatus::Used | ApprovalStatus::Void => {}
         }
@@ -145,17 +149,6 @@ fn approval_required(call: &Call, tool: &Tool, approval: &Approval, void: Option
         asked["void"] = void.into();
     }
     ToolError::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
-}
-
-/// Adds that older calls of the caller no longer wait.
-fn with_displaced(mut error: ToolError, displaced: &[String]) -> ToolError {
-    if !displaced.is_empty() {
-        let ids = displaced.join(", ");
-        error
-            .message
-            .push_str(&format!("; too many calls wait, so {ids} no longer do: send those calls again later"));
-    }
-    error
 }
 
 fn denied(tool: &Tool, approval: &Approval) -> ToolError {

@@ -3,7 +3,8 @@
 //! 1. The tool of each step is looked up before any is run.
 //! 2. [`Run`] runs one after another, with arguments from earlier results. A write has a key derived from that of the
 //!    call, so that the same call goes on where an earlier one failed.
-//! 3. The first failure ends the run, and says what was done. A dry run runs the reads, and tells the request of each write.
+//! 3. The first failure ends the run, and reports the steps that were done. A dry run runs the reads, and shows the request of
+//!    each write.
 
 mod references;
 
@@ -40,7 +41,7 @@ pub(super) async fn run_steps(
     run.all(backend, begun, notes).await?;
     if call.is_dry_run {
         notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-        return Ok(json!({ "would": { "backend": "steps", "steps": run.told } }));
+        return Ok(json!({ "would": { "backend": "steps", "steps": run.report } }));
     }
     run.result(backend, notes)
 }
@@ -52,8 +53,8 @@ type Planned<'c> = (&'c Step, Option<(usize, Arc<Tool>)>);
 struct Run<'c> {
     call: &'c Checked,
     values: Values<'c>,
-    /// The steps, as errors and dry runs tell them.
-    told: Vec<Value>,
+    /// The steps, as errors and dry runs report them.
+    report: Vec<Value>,
     /// The result of the last step.
     last: Value,
     /// Ids of the writes that were done.
@@ -85,7 +86,7 @@ impl<'c> Run<'c> {
         Self {
             call,
             values: Values { arguments, schema, earlier: HashMap::new() },
-            told: Vec::new(),
+            report: Vec::new(),
             last: Value::Null,
             written: Vec::new(),
             left: &[],
@@ -149,7 +150,7 @@ impl<'c> Run<'c> {
     ) -> Result<()> {
         self.left = self.left.get(1..).unwrap_or_default();
         let Some((index, tool)) = tool else {
-            self.tell(step, &step.op, json!({ "skipped": true }));
+            self.add_to_report(step, &step.op, json!({ "skipped": true }));
             self.values.earlier.insert(&step.id, None);
             return Ok(());
         };
@@ -160,7 +161,7 @@ impl<'c> Run<'c> {
                 let why = format!("it needs the result of `{other}`, which a dry run does not run");
                 let args = Value::Object(step.args.clone());
                 let args = self.call.secrets().redacted(tool.parameters.schema(), &args);
-                self.tell(step, &tool.op, json!({ "args": args, "not_run": why }));
+                self.add_to_report(step, &tool.op, json!({ "args": args, "not_run": why }));
                 return Ok(());
             }
             Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
@@ -178,17 +179,17 @@ impl<'c> Run<'c> {
         if is_dry_run && tool.effect != Effect::Read {
             let would = answer.get_mut("result").and_then(|result| result.get_mut("would"));
             let would = self.hidden.hide_in(would.map(Value::take).unwrap_or_default());
-            self.tell(step, &tool.op, json!({ "args": shown, "would": would }));
+            self.add_to_report(step, &tool.op, json!({ "args": shown, "would": would }));
             return Ok(());
         }
-        let mut told = json!({ "ok": true });
+        let mut facts = json!({ "ok": true });
         if let Some(shown) = shown {
-            told["args"] = shown;
+            facts["args"] = shown;
         }
         if is_replayed {
-            told["replayed"] = true.into();
+            facts["replayed"] = true.into();
         }
-        self.tell(step, &tool.op, told);
+        self.add_to_report(step, &tool.op, facts);
         if tool.effect != Effect::Read {
             self.written.push(&step.id);
         }
@@ -252,14 +253,14 @@ impl<'c> Run<'c> {
         }
     }
 
-    fn tell(&mut self, step: &Step, op: &str, told: Value) {
+    fn add_to_report(&mut self, step: &Step, op: &str, facts: Value) {
         let mut entry = Map::new();
         entry.insert("id".into(), step.id.as_str().into());
         entry.insert("op".into(), op.into());
-        if let Value::Object(told) = told {
-            entry.extend(told);
+        if let Value::Object(facts) = facts {
+            entry.extend(facts);
         }
-        self.told.push(Value::Object(entry));
+        self.report.push(Value::Object(entry));
     }
 
     /// The error of the whole: this step, the writes before it, and the steps after it.
@@ -273,13 +274,13 @@ impl<'c> Run<'c> {
             || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
         notes.was_run = was_sent && !self.call.is_dry_run;
         error.message = self.hidden.hide(error.message.trim_end_matches('.'));
-        let mut told = json!({ "code": code.as_str(), "message": error.message });
+        let mut facts = json!({ "code": code.as_str(), "message": error.message });
         if !error.field_errors.is_empty() {
-            told["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
+            facts["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
         }
-        self.tell(step, &tool.op, json!({ "error": told }));
+        self.add_to_report(step, &tool.op, json!({ "error": facts }));
         let not_run = self.left.iter().map(|step| json!({ "id": step.id, "op": step.op, "not_run": true }));
-        self.told.extend(not_run);
+        self.report.extend(not_run);
         let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, error.message);
         text.push_str(&self.account(may_have_run, is_partly_done));
         let mut next = error.next_action;
@@ -295,7 +296,7 @@ impl<'c> Run<'c> {
         if let Value::Object(hints) = self.hidden.hide_in(Value::Object(error.hints)) {
             whole.hints = hints;
         }
-        whole = whole.detail("steps", std::mem::take(&mut self.told));
+        whole = whole.detail("steps", std::mem::take(&mut self.report));
         if is_partly_done { whole.detail("partly_done", true) } else { whole }
     }
 

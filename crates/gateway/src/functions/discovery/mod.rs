@@ -1,10 +1,10 @@
 //! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, exactly as specified, with
 //! our `ok` and `meta` next to its fields. `call_tool` is with the other functions that run tools.
 //!
-//! 1. [`category`] finds the category of a path and [`named_tool`] the tool of a name; an unknown name is an error with
-//!    hints. Lists show enough of both to choose, without schemas.
-//! 2. [`search`] ranks tools and categories.
-//! 3. [`mod@list`] shows the content of a category, and [`ExpandTool`] one tool.
+//! 1. [`category()`] finds the category of a path and [`named_tool()`] the tool of a name; an unknown name is an error with
+//!    hints.
+//! 2. [`scope`] ranks tools, and [`category_ranking`] ranks categories.
+//! 3. [`mod@list`] shows the content of a category, and [`ExpandTool`] one tool. [`entries`] has what both show.
 
 mod category;
 mod category_ranking;

@@ -1,8 +1,9 @@
 //! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`message`] makes the whole request: it assigns the arguments of a call to its parts, and [`values`] writes them.
-//! 2. [`Http::run`] sends it, retries it if that does no harm, and follows redirects if configured.
-//! 3. [`message`] reads the answer within its limits, and explains an error.
+//! 1. [`request`] makes the whole request: [`parts`] assigns the arguments of a call to its parts, and [`template`], [`query`] and
+//!    [`body`] write them.
+//! 2. An [`Exchange`] sends it, retries it if that does no harm, and follows redirects if configured.
+//! 3. [`response`] reads the answer within its limits, and [`error_response`] explains an error.
 
 mod body;
 mod content;

@@ -1,5 +1,4 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. The answer of a server is kept unchanged for
-//! clients that call the tool by name, next to the value for an envelope.
+//! Tools of other MCP servers: called by name, over a connection that stays open.
 
 mod result;
 mod sign_in_wait;
