@@ -46,6 +46,7 @@ fn commands_of_the_readme_run() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn commands_of_the_examples_run() {
     for example in ["buildos", "github", "universal-agent"] {
         assert_eq!(failures(&format!("examples/{example}/README.md")), None);
@@ -115,6 +116,7 @@ fn agent_page() -> (String, String) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn commands_of_all_other_pages_run() {
     let mut pages: Vec<String> = fs::read_dir(package().join("docs"))
         .unwrap()
@@ -143,6 +145,7 @@ fn the_page_of_the_tutorial_is_the_one_that_seed_writes() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_requirement_has_a_command_that_runs() {
     let page = fs::read_to_string(package().join("docs/reference/requirements.md")).unwrap();
     let mut reader = Reader::new();

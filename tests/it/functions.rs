@@ -100,7 +100,10 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
 /// Files that name functions beside the table, and why.
 const NAMED: [(&str, &str); 4] = [
     ("crates/gateway/src/functions/mod.rs", "the table"),
-    ("crates/gateway/src/functions/client_answer.rs", "a batch and a part of a result have texts of their own"),
+    (
+        "crates/gateway/src/functions/client_answer.rs",
+        "a batch and a part of a result have texts of their own",
+    ),
     ("crates/gateway/src/functions/tool_batch.rs", "the definition of a batch says which functions it takes"),
     (
         "crates/providers/src/payload/selection.rs",

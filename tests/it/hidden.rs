@@ -162,6 +162,7 @@ fn difference(got: &str, expected: &str) -> Option<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn hidden_tools_leave_no_trace_in_any_answer() {
     let plain = || vec![("people.json", VISIBLE), ("toolcrib.toml", CONFIG)];
     let config = format!("{CONFIG}{MORE}");
@@ -198,6 +199,7 @@ fn hidden() -> [&'static str; 6] {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_reload_of_hidden_tools_alone_changes_no_answer() {
     let folder = folder(&[("people.json", VISIBLE), ("vault.json", HIDDEN), ("toolcrib.toml", CONFIG)]);
     let server = serve(&folder, &[]);
@@ -226,6 +228,7 @@ fn a_reload_of_hidden_tools_alone_changes_no_answer() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn half_of_github_hidden_by_an_overlay_is_as_if_it_were_not_there() {
     let example = package().join("examples/github");
     let config = std::fs::read_to_string(example.join("toolcrib.toml")).unwrap();

@@ -61,6 +61,7 @@ fn flat_list() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn odd_types_and_dots() {
     check("bfcl-functions.json");
 }
@@ -86,6 +87,7 @@ fn api_without_descriptions() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn servers_below_keys() {
     check("livemcpbench-servers.json");
 }
@@ -96,6 +98,7 @@ fn map_of_servers() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn servers_with_metadata() {
     check("toucan-nasty-servers.json");
 }

@@ -53,6 +53,7 @@ fn wait_for_writing(child: &mut Child, out: &Path) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_run_leaves_whole_files_and_the_next_one_completes() {
     let sources =
         fixture::folder(&[("one.json", &generated("one", TOOLS)), ("two.json", &generated("two", TOOLS))]);
@@ -85,6 +86,7 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_completes() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn two_runs_at_once_end_in_one_of_the_two_states() {
     let config = "[[source]]\npath = \"tools.json\"\n\n[profile.even]\ninclude = \"tool_*\"\n\n[profile.odd]\ninclude = \"odd_*\"\n";
     let small = generated("odd", 400);

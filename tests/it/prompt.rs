@@ -166,6 +166,7 @@ fn tokens(text: &str) -> usize {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_section_of_a_large_catalog_keeps_to_its_budget() {
     for file in [
         "bfcl-functions", "box-openapi", "docker-registry-tools", "livemcpbench-servers",
@@ -189,6 +190,7 @@ fn the_section_of_a_large_catalog_keeps_to_its_budget() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn no_number_of_groups_and_no_name_breaks_the_budget() {
     let long = "分类🙂".repeat(2_000);
     let catalogs = [
@@ -223,6 +225,7 @@ fn the_largest_groups_are_told_first() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_budget_is_an_option_and_a_setting() {
     let folder = tempfile::tempdir().unwrap();
     let source = fixture::package().join("tests/data/catalogs/toucan-nasty-servers.json");

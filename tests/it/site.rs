@@ -84,6 +84,7 @@ fn pages_of_real_catalogs_hang_together() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn pages_of_tools_that_mean_harm_hang_together() {
     hangs_together(&fixture::open(&fixture::package().join("tests/golden/hostile/tools.json")));
     hangs_together(&fixture::open_text("a.json", r#"{"tools":[]}"#));

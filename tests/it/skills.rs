@@ -82,6 +82,7 @@ fn links(text: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_link_of_a_skill_leads_to_a_file_of_it() {
     let replaced = fixture::folder(&[(
         "tools.json",

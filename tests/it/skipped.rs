@@ -1,14 +1,14 @@
 //! Checks that this machine cannot make: each is reported at once, past the capture of output, with its reason. `.ci/run` lists
 //! them at its end, from the file that `TOOLCRIB_NOT_CHECKED` names. With `TOOLCRIB_REQUIRE_ALL=1` a skipped check fails.
 
-use std::env::{var, var_os};
+use std::env::var_os;
 use std::fs::File;
 use std::io::{Write, stderr};
 use std::path::Path;
 
 /// Reports that something is not tested on this machine.
 pub fn skipped(subject: &str, reason: &str) {
-    let requires_all = var("TOOLCRIB_REQUIRE_ALL").is_ok_and(|value| value == "1");
+    let requires_all = var_os("TOOLCRIB_REQUIRE_ALL").is_some_and(|value| value == "1");
     report(subject, reason, var_os("TOOLCRIB_NOT_CHECKED").as_ref().map(Path::new), requires_all);
 }
 

@@ -41,6 +41,7 @@ fn catalog() -> tempfile::TempDir {
 }
 
 #[test]
+#[ignore = "slow"]
 fn no_command_prints_what_steers_a_terminal() {
     let (nasty, folder) = (nasty(), catalog());
     let root = fixture::text(folder.path());

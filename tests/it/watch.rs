@@ -273,6 +273,7 @@ fn what_is_no_part_of_the_catalog_wakes_nobody() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn changes_arrive_under_a_storm_of_writes_and_the_last_one_counts() {
     let root = catalog();
     let followed = Followed::start(root.path());

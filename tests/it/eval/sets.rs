@@ -31,6 +31,7 @@ const AIMS: [Aim; 6] = [
 const MEAN_NDCG: f64 = 0.603;
 
 #[test]
+#[ignore = "slow"]
 fn search_does_as_well_on_labelled_sets_as_it_should() {
     let mut wrong = Vec::new();
     let mut sum = 0.0;

@@ -19,6 +19,7 @@ fn call(key: &str) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_frozen_database_holds_a_call_up_once() {
     let Some(database) = Database::start() else { return };
     client();

@@ -207,6 +207,7 @@ fn post(server: &Server, key: &str) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_server_that_is_killed_runs_a_key_once() {
     let slow = Slow::start(Duration::from_millis(600));
     let config = format!("{}\n[state]\nurl = \"state.db\"\n", slow.config());

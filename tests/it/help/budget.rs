@@ -40,6 +40,7 @@ fn a_directory_takes_less_than_400_tokens() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_directory_of_thousands_of_ops_is_as_small() {
     for name in ["docker-registry-tools.json", "box-openapi.json", "toucan-nasty-servers.json"] {
         let over = large_directories(&fixture::catalog(name).1.catalog);
@@ -74,6 +75,7 @@ fn large_directories(catalog: &Catalog) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_ready_made_call_fits_the_canonical_schema() {
     let mut calls = 0;
     for name in EXAMPLES {

@@ -46,6 +46,7 @@ fn hidden() -> [&'static str; 5] {
 }
 
 #[test]
+#[ignore = "slow"]
 fn tools_outside_of_a_profile_leave_no_trace_in_any_answer_to_its_token() {
     let config = config();
     let (hidden_tools, edited_tools) = (open_to_all(HIDDEN), open_to_all(EDITED));
@@ -133,6 +134,7 @@ fn indexed(server: &Server, path: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn one_server_of_two_profiles_answers_as_two_servers_of_one() {
     let catalog = package().join("examples/universal-agent");
     for mode in ["gateway", "hybrid"] {

@@ -234,6 +234,7 @@ fn run(catalog: &TempDir, state: &TempDir, arguments: &[&str]) -> (String, Strin
 }
 
 #[test]
+#[ignore = "slow"]
 fn no_secret_is_in_any_log_trace_error_metric_page_or_file() {
     let mut all = Everything::start();
     let (signed, opaque) = (all.token(&all.issuer), "known-opaque-token-of-nobody".to_string());

@@ -16,6 +16,7 @@ fn state() -> tempfile::TempDir {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_first_list_waits_for_a_server_that_was_never_seen() {
     let (root, state) = (servers(&["quick", "slow"], "wait_seconds = 30"), state());
     write(root.path(), "slow/slow", "9");
@@ -156,6 +157,7 @@ fn a_server_that_fails_is_told_with_its_reason_everywhere() {
 /// Servers die before and during calls, hang, start slowly, change their tools and their configuration, in the middle of
 /// a thousand calls.
 #[test]
+#[ignore = "slow"]
 fn no_call_is_lost_or_run_twice_while_servers_break() {
     const CALLS: u64 = 1_000;
     let names = ["one", "two", "three", "four"];

@@ -135,6 +135,7 @@ fn servers_come_and_go_with_the_configuration() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_slow_server_holds_up_nothing_and_its_tools_come_later() {
     let lists = folder(&[("list", "x\n")]);
     let slow = slow_stdio(Era::New, &lists.path().join("list"), 6);
@@ -149,6 +150,7 @@ fn a_slow_server_holds_up_nothing_and_its_tools_come_later() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_edit_that_adds_a_slow_server_is_served_before_that_answers() {
     let lists = folder(&[("list", "x\n")]);
     let root = folder(&[("a.json", &crate::watch::tool("a"))]);

@@ -42,6 +42,7 @@ fn table() -> Vec<(Mode, &'static str, &'static str)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn whatever_the_model_does_words_answer_in_time_and_say_so() {
     let server = Vectors::serve();
     let view = view(TOOLS);

@@ -295,6 +295,7 @@ fn in_a_flood_everybody_is_told_that_there_is_no_room_and_open_connections_go_on
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "slow"]
 fn a_server_that_may_open_no_more_files_says_so_and_goes_on() {
     let folder = crate::fixture::folder(&[("tools.json", super::TOOLS)]);
     let server = Server::with_files(crate::fixture::text(folder.path()), 64);

@@ -32,6 +32,7 @@ async fn recovers(state: &StateStore) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_locked_file_is_told_and_waited_for_no_longer_than_a_moment() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();

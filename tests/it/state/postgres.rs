@@ -151,6 +151,7 @@ fn done(command: &mut Command) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn postgresql_keeps_what_it_promises() {
     let Some(server) = Server::start() else { return };
     let url = server.url("postgres");

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::pattern::has_portable_patterns;
-use super::refs::children;
+use super::ref_visitor::children;
 use crate::config::ToolFilter;
 use crate::schema::{Repairs, is_compilable, pattern_work, repair};
 use toolcrib_definition::finding::{Code, Finding, Place, Severity, from_json};

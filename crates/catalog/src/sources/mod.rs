@@ -21,7 +21,7 @@ mod parts;
 mod pattern;
 mod raw_tool;
 mod read_tool;
-mod refs;
+mod ref_visitor;
 mod shape;
 mod unique_names;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::refs::children;
+use super::ref_visitor::children;
 
 pub(super) fn has_portable_patterns(schema: &Value) -> bool {
     children(schema).all(|(key, value)| match (key, value) {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::address::encoded_address;
 use super::body::{checked_json, json_bytes};
-use super::idempotency::{header_key, keyed};
+use super::idempotency_header::{header_key, keyed};
 use super::request_context::{RequestContext, Shared};
 use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated, preferred};
 use toolcrib_definition::finding::nearest;

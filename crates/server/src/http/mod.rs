@@ -16,7 +16,7 @@ mod error_page;
 mod functions;
 mod health;
 mod host_check;
-mod idempotency;
+mod idempotency_header;
 mod jobs;
 mod listen;
 mod metrics;

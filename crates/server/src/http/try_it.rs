@@ -1,4 +1,4 @@
-//! The form on the page of a tool. The call is first a dry run; a call that fits can then be run with the rights of the
+//! A form of a tool's page that was sent. The call is first a dry run; a call that fits can then be run with the rights of the
 //! person who sent it.
 
 use std::sync::Arc;

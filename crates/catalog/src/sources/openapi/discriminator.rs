@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Target};
-use crate::sources::refs::children;
+use crate::sources::ref_visitor::children;
 
 /// Deepest part of a document in which a `discriminator` is found.
 pub(super) const MAX_NESTED: usize = 64;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{Bundle, Component};
 use super::lower::{Direction, strings};
-use crate::sources::refs::refs_in;
+use crate::sources::ref_visitor::refs_in;
 
 /// Most properties that become arguments; a larger body is one argument.
 const MAX_PROPERTIES: usize = 500;

@@ -8,11 +8,11 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::places::PartPlaces;
-use super::references::{PartTarget, Reason, References, stem};
+use super::referenced_files::{PartTarget, Reason, References, stem};
 use crate::sources::budget::{TOOL_BUDGET, TOTAL_BUDGET, weight};
 use crate::sources::formats::RESULT_KEYS;
 use crate::sources::raw_tool::RawTool;
-use crate::sources::refs::{refers_outside, refs_in, visit_objects};
+use crate::sources::ref_visitor::{refers_outside, refs_in, visit_objects};
 use crate::sources::unique_names::DefinitionKeys;
 use toolcrib_definition::Schema;
 use toolcrib_definition::finding::{Document, Finding, SchemaNames, pointer_join, pointer_split, pointer_to};

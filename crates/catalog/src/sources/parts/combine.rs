@@ -4,8 +4,8 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::places::PartPlaces;
-use super::references::{PartTarget, References, stem};
-use crate::sources::refs::{refers_outside, visit_objects};
+use super::referenced_files::{PartTarget, References, stem};
+use crate::sources::ref_visitor::{refers_outside, visit_objects};
 use toolcrib_definition::finding::{pointer_join, pointer_to};
 
 /// The key of the other files.

@@ -9,9 +9,9 @@
 mod bundle;
 mod combine;
 mod places;
-mod references;
+mod referenced_files;
 
 pub(super) use bundle::bundle_all;
 pub(super) use combine::combine;
 pub use places::PartPlaces;
-pub(super) use references::{Parts, References};
+pub(super) use referenced_files::{Parts, References};

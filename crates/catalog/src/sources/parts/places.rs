@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::references::{PartTarget, Reason};
+use super::referenced_files::{PartTarget, Reason};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, Place};
 

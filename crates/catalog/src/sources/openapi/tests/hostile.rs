@@ -143,7 +143,7 @@ proptest! {
             prop_assert!(document.pointer(&operation.pointer).is_some());
             let schema = parameters(&operation.definition);
             let mut refs = indexmap::IndexSet::new();
-            crate::sources::refs::refs_in(schema, &mut refs);
+            crate::sources::ref_visitor::refs_in(schema, &mut refs);
             for key in refs {
                 prop_assert!(schema["$defs"].get(&key).is_some(), "{key} in {schema}");
             }
