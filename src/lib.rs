@@ -18,6 +18,8 @@
 //! The items of this page are the interface. Modules are the stages behind it, and may change with any
 //! release.
 
+#![warn(missing_docs)]
+
 mod api; // the interface for other programs
 mod built_in; // the templates
 #[cfg(feature = "cli")]

@@ -19,13 +19,13 @@ fi
 if [ $# -gt 0 ]; then
   program=$(realpath "$1")
 else
-  cargo build --locked --quiet --features postgres
+  cargo build --locked --quiet --features "$features"
   program=$target/debug/toolcrib
 fi
 
 failed=0
 python "$here/clients.py" "$program" || failed=1
-cargo build --locked --quiet --features postgres --package toolcrib --package toolcrib-benches --bin toolcrib --bin issuer
+cargo build --locked --quiet --features "$features" --package toolcrib --package toolcrib-benches --bin toolcrib --bin issuer
 if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"
   (cd "$checks/mcp" && node clients.mjs "$program") || failed=1

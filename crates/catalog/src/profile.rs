@@ -15,16 +15,13 @@ pub struct Profile<'a> {
     pub name: Option<&'a str>,
     /// The kind of agent that the profile is for.
     pub description: Option<&'a str>,
-    /// Its tools.
     pub tools: Vec<ProfileTool<'a>>,
     /// Whether its full tools were picked for one request. Picked tools are sent in every mode.
     pub picked: bool,
 }
 
-/// A tool in a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileTool<'a> {
-    /// The tool.
     pub tool: &'a Tool,
     /// Description mode of the tool in this profile.
     pub mode: DescriptionMode,
@@ -33,7 +30,6 @@ pub struct ProfileTool<'a> {
 /// A catalog has no profile of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownProfile {
-    /// The name.
     pub name: String,
     /// The profile that may have been meant.
     pub nearest: Option<String>,

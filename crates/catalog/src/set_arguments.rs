@@ -15,7 +15,6 @@ const MAX_DEPTH: usize = 16;
 /// An argument of a tool whose value the operator sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolArgument {
-    /// Its name.
     pub name: String,
     /// The value, or its variable.
     pub set: SetArgument,

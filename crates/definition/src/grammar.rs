@@ -40,11 +40,9 @@ const NO_PLURALS: &str = "access address alias analysis atlas basis bias bus bus
 /// Grammar of the words of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordClass {
-    /// A verb.
     Verb,
     /// A word that is a verb or a noun.
     VerbOrNoun,
-    /// A preposition.
     Preposition,
     /// An adjective, an article or another word that names no object.
     Empty,

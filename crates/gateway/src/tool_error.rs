@@ -99,7 +99,6 @@ pub type Result<T, E = ToolError> = std::result::Result<T, E>;
 /// The reason why a call has no result, and the next step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ToolError {
-    /// The code.
     pub code: ErrorCode,
     /// The message, in one line.
     pub message: String,

@@ -21,7 +21,6 @@ pub(super) struct Format {
     pub(super) native: Native,
     /// Marks for the prompt cache.
     pub(super) cache: Cache,
-    /// Rules of schemas.
     pub(super) schema: SchemaRules,
     /// The smallest schema through which a function still takes arguments.
     pub(super) stub: Stub,
@@ -183,9 +182,7 @@ impl BoundFunctions<'_> {
 /// A header to send with a payload (docs/reference/formats.md, Headers).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestHeader {
-    /// Its name.
     pub name: &'static str,
-    /// Its value.
     pub value: &'static str,
     /// The parts of the payload that need it.
     pub reason: String,

@@ -10,7 +10,6 @@ use super::format::{
 use super::view::{self, Root, SchemaRules};
 use toolcrib_definition::{Effect, clean_line};
 
-/// MCP.
 pub(super) const MCP: Format = Format {
     title: "MCP tools/list",
     needs_call_id: false,

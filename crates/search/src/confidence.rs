@@ -36,9 +36,7 @@ pub(super) struct Features {
 pub struct Term {
     /// The value as the source writes it.
     pub name: &'static str,
-    /// The value.
     pub value: f32,
-    /// Its weight.
     pub weight: f32,
 }
 

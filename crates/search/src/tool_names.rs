@@ -14,7 +14,6 @@ const MAX_IDENTIFIERS: usize = 200;
 /// Words of a request that its name leaves out.
 const ARTICLES: [&str; 7] = ["a", "an", "the", "this", "that", "my", "our"];
 
-/// The words of a name.
 pub(super) fn words_of_name(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     words(name, |word| text.extend([if text.is_empty() { "" } else { " " }, word]));

@@ -51,7 +51,6 @@ pub struct ServeOptions {
     pub callers: Vec<Caller>,
     /// The lists of clients.
     pub listing: ListingOptions,
-    /// The template of workspaces.
     pub workspace_template: Option<PathBuf>,
 }
 

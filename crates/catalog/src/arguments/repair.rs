@@ -9,11 +9,9 @@ use toolcrib_definition::clean_line;
 pub struct Repair {
     /// JSON pointer into the arguments as they were before this repair.
     pub pointer: String,
-    /// The kind of repair.
     pub repair: RepairKind,
 }
 
-/// The kind of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairKind {

@@ -8,7 +8,6 @@ use toolcrib_definition::finding::{Code, Finding, Place, pointer_join};
 /// The places of a definition and of its schema.
 #[derive(Debug)]
 pub(crate) struct DefinitionPlaces {
-    /// The definition.
     pub(crate) definition: Place,
     /// The schema of its arguments.
     pub(crate) schema: Place,

@@ -74,7 +74,6 @@ pub struct Sample {
 /// The optional members of an object that are given.
 #[derive(Clone, Copy, PartialEq)]
 enum Optional {
-    /// None.
     None,
     /// Some, where a body requires none.
     Some,

@@ -18,9 +18,7 @@ pub const MAX_BYTES: u64 = 64 << 20;
 pub enum Format {
     /// JSON, also with comments, as JSON Lines, or in a capture of server-sent events.
     Json,
-    /// YAML 1.2.
     Yaml,
-    /// TOML.
     Toml,
 }
 

@@ -192,9 +192,7 @@ impl<'a> SchemaView<'a> {
 
 /// One argument or field.
 pub struct Property<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its schema.
     pub schema: &'a Value,
     /// Whether the object must have it.
     pub required: bool,

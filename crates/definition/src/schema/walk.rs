@@ -43,17 +43,14 @@ pub enum KeywordKind {
     Named,
     /// A list of schemas.
     List,
-    /// Text.
     Text,
     /// `true` or `false`.
     Flag,
-    /// A number.
     Number,
     /// A natural number.
     Count,
     /// Names of properties, each once.
     Names,
-    /// Lists of names, by name.
     NameLists,
     /// Words for types.
     Type,

@@ -60,7 +60,6 @@ enum Reach {
 pub struct Hidden {
     /// JSON Pointer to it.
     pub pointer: String,
-    /// The value.
     pub value: Value,
 }
 

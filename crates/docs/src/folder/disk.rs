@@ -13,7 +13,6 @@ pub(super) enum Entry {
     Missing,
     /// A regular file and its size.
     File(u64),
-    /// A folder.
     Folder,
     /// A symbolic link to anything or nothing.
     Link,

@@ -61,7 +61,6 @@ pub enum FolderError {
     Io {
         /// The action that failed, as a verb.
         action: &'static str,
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,

@@ -31,7 +31,6 @@ const MAX_RESULT_ROWS: usize = 60;
 /// One argument, or a field of one.
 #[derive(Debug)]
 pub(super) struct Argument<'a> {
-    /// Its name.
     pub(super) name: &'a str,
     /// Whether it is required.
     pub(super) required: bool,

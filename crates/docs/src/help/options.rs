@@ -21,7 +21,6 @@ pub const SHORT_TOKENS: usize = 600;
 pub struct HelpOptions {
     /// Length of the answer.
     pub format: Format,
-    /// With examples.
     pub examples: bool,
     /// With JSON schemas.
     pub schemas: bool,

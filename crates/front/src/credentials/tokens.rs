@@ -86,7 +86,6 @@ impl Credentials {
         self.person.place(server)?.version()
     }
 
-    /// The environment.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }

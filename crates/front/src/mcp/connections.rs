@@ -93,7 +93,6 @@ impl Connections {
         self.client.send_replace(Some(Arc::clone(client)));
     }
 
-    /// The environment.
     pub fn environment(&self) -> &Environment {
         self.credentials.environment()
     }

@@ -20,7 +20,6 @@ pub enum Status {
     Failed(Problem),
 }
 
-/// The state of a server.
 #[derive(Clone, Debug)]
 pub struct ServerState {
     /// The name of the server, as findings have it after `mcp:`.

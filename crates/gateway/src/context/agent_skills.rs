@@ -17,7 +17,6 @@ pub struct ServedSkill {
     pub files: Vec<SkillFile>,
 }
 
-/// A file of a skill.
 #[derive(Debug)]
 pub struct SkillFile {
     /// The path in the folder of the skill.

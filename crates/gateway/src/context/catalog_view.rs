@@ -73,11 +73,9 @@ pub struct DocPage {
     pub markdown: Bytes,
     /// The doc version.
     pub version: String,
-    /// The receipt.
     pub receipt: String,
 }
 
-/// A page of the index.
 #[derive(Clone, Debug)]
 pub struct IndexPage {
     /// Below the folder of docs: `README.md`, `categories/NAME.md`.
@@ -364,7 +362,6 @@ pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<In
     tree.nodes().iter().map(entry).collect()
 }
 
-/// Target of help.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum HelpTarget {
     /// The tool at this position of the catalog.

@@ -13,7 +13,6 @@ const BOUNDS: [u64; 9] = [100, 500, 2_500, 10_000, 50_000, 250_000, 1_000_000, 5
 /// Most series of a name: a catalog that is edited for years has had more tools.
 const MOST: usize = 20_000;
 
-/// The counters.
 #[derive(Debug, Default)]
 pub struct Counters {
     counts: Families<u64>,

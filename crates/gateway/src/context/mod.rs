@@ -23,7 +23,6 @@ pub struct FunctionContext {
     pub view: Arc<CatalogView>,
     /// The services that all calls share.
     pub services: Arc<Services>,
-    /// The caller.
     pub caller: Arc<Caller>,
     /// Trace id of the request.
     pub trace: Trace,
@@ -47,7 +46,6 @@ impl FunctionContext {
 pub struct Trace(Arc<OnceLock<String>>);
 
 impl Trace {
-    /// The id.
     pub fn id(&self) -> &str {
         self.0.get_or_init(|| random_id("tr"))
     }

@@ -15,7 +15,6 @@ pub struct Services {
     pub semantic: SemanticSearch,
     /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
     pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
-    /// The store of state.
     pub state: Arc<StateStore>,
     /// The backends of tools.
     pub backends: Backends,

@@ -43,7 +43,6 @@ pub(super) struct Checked {
     pub(super) tool: Arc<Tool>,
     /// Answers a function of toolcrib that is the backend of a tool.
     pub(super) functions: Functions,
-    /// Answers a step of the call.
     pub(super) run_step: fn(FunctionContext, CallRequest, Functions) -> StepAnswer,
 }
 
@@ -61,7 +60,6 @@ pub(super) type StepAnswer = Pin<Box<dyn Future<Output = Envelope> + Send>>;
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) warnings: Vec<String>,
-    /// The context of the session.
     pub(super) session_context: Option<Value>,
     /// The cursor of a result that was cut, for `meta.more`.
     pub(super) continuation: Option<Value>,

@@ -9,7 +9,6 @@ use toolcrib_catalog::arguments::{WRAPPERS, make_object};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{SlipPolicy, normalized};
 
-/// A field of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallField {
     DryRun,

@@ -26,10 +26,8 @@ pub(super) const NOT_RECORDED: &str = "this call may be missing from the trace, 
 /// Keys are lost when the server stops.
 pub(super) const KEY_IN_MEMORY: &str = "the idempotency key is kept in memory only, until the server stops";
 
-/// The tool has no schema.
 pub(super) const NOT_CHECKED: &str = "this tool has no schema: its arguments were not checked";
 
-/// The tool is a read.
 pub(super) const CHANGES_NOTHING: &str = "this op changes nothing; tool_exec_read runs it too";
 
 /// The op of a standing warning about a tool, and no op for one about the server; `None` for a warning about one call.

@@ -8,7 +8,6 @@ use toolcrib_catalog::arguments::{FieldError, WRAPPERS};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{from_json, normalized};
 
-/// The request of a call.
 #[derive(Clone, Debug, Default)]
 pub struct CallRequest {
     /// The function that was called, for the trace.
@@ -42,7 +41,6 @@ pub struct CallRequest {
 /// The call that another call is a step of.
 #[derive(Clone, Debug)]
 pub struct StepOf {
-    /// Its op.
     pub op: String,
     /// Its fingerprint, which holds for the keys of its steps.
     pub identity: String,
@@ -56,7 +54,6 @@ pub enum EffectLimit {
     /// All calls.
     #[default]
     None,
-    /// Reads only.
     ReadsOnly,
     /// Writes; a read gets a warning.
     WritesOnly,

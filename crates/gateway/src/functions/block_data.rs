@@ -18,7 +18,6 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The data of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockData {
     /// The media type, where the server sent one.

@@ -35,7 +35,6 @@ pub struct ClientAnswer {
 /// A block of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientBlock {
-    /// A text.
     Text(String),
     /// An unchanged block of an MCP server's result.
     Original(Value),

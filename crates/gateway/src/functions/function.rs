@@ -136,7 +136,6 @@ impl Function {
         self
     }
 
-    /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
     }

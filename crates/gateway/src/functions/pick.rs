@@ -20,7 +20,6 @@ use toolcrib_search::pick::{
 };
 use toolcrib_search::semantic::{SemanticStatus, Similarities};
 
-/// The scorer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -43,7 +42,6 @@ impl ScorerKind {
     }
 }
 
-/// Outcome of a pick.
 #[derive(Clone, Debug)]
 pub struct PickOutcome {
     /// The tools.

@@ -58,7 +58,6 @@ pub struct ToolCall<'c> {
     pub tool: Option<usize>,
     /// Whether the caller's client lists the tool by this name.
     pub is_listed: bool,
-    /// The arguments.
     pub arguments: Value,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'c str>,

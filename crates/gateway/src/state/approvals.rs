@@ -14,11 +14,8 @@ use super::store::StateStore;
 pub struct Approval {
     /// Id of the approval.
     pub id: String,
-    /// The caller.
     pub caller: String,
-    /// The session.
     pub session: Option<String>,
-    /// The op.
     pub op: String,
     /// The arguments, for the person to see: whole, except `null` in place of hidden values. Erased once nobody needs
     /// to see them.
@@ -38,7 +35,6 @@ pub struct Approval {
     pub asked_at: i64,
     /// Time at which it expires.
     pub until: i64,
-    /// Status.
     pub status: ApprovalStatus,
     /// The person's reason.
     pub reason: Option<String>,

@@ -14,9 +14,7 @@ const WINDOW: i64 = 10_000;
 /// Search for calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallQuery {
-    /// The callers.
     pub callers: Callers,
-    /// The tool.
     pub tool: Option<String>,
     /// `failed`, or an outcome.
     pub outcome: Option<String>,

@@ -12,7 +12,6 @@ pub enum Callers {
     Only(String),
     /// The callers of one tenant: their names have this beginning and this end.
     Tenant(String, String),
-    /// Nobody.
     Nobody,
 }
 

@@ -18,13 +18,10 @@ pub struct Event {
     pub trace_id: String,
     /// The caller; empty where everybody may come in.
     pub caller: String,
-    /// The session.
     pub session: Option<String>,
-    /// Kind of the event.
     pub kind: EventKind,
     /// The function that was called.
     pub function: String,
-    /// The op.
     pub op: Option<String>,
     /// The tool of the op.
     pub tool: Option<String>,
@@ -87,7 +84,6 @@ fn cut(value: &mut serde_json::Value) {
     }
 }
 
-/// Kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(strum::EnumString, strum::IntoStaticStr, VariantArray)]

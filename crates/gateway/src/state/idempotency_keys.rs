@@ -15,9 +15,7 @@ use super::store::StateStore;
 pub struct Claim {
     /// The caller; keys of two callers are different.
     pub caller: Arc<str>,
-    /// The key.
     pub key: String,
-    /// The op.
     pub op: String,
     /// A hash of op and arguments.
     pub fingerprint: String,
@@ -39,10 +37,7 @@ pub enum ClaimStatus {
     /// The call was run before, and newer answers have replaced its answer.
     AnswerGone,
     /// The key was used for another call, of this op.
-    Conflict {
-        /// The op.
-        op: String,
-    },
+    Conflict { op: String },
 }
 
 /// Outcome of a call with a key.

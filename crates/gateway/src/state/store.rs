@@ -13,7 +13,6 @@ use super::recorder::{Health, Recorder};
 use super::sqlite::Sqlite;
 use super::wait_budget::waited;
 
-/// A store of state.
 #[derive(Debug)]
 pub struct StateStore {
     database: Arc<dyn Database>,

@@ -122,7 +122,6 @@ impl<'a> ValidCall<'a> {
         Self { tool, arguments, exact: exact.and_then(|text| RawValue::from_string(text).ok()), unchecked }
     }
 
-    /// The tool.
     pub fn tool(&self) -> &'a Tool {
         self.tool
     }
@@ -177,7 +176,6 @@ pub enum CallErrorCode {
     UnknownTool,
 }
 
-/// The error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallError {
     /// Its kind.

@@ -33,12 +33,7 @@ pub enum ParseError {
     },
     /// The response is an error of the provider.
     #[error("{} answered with an error: {message}", provider.as_str())]
-    Refused {
-        /// The provider.
-        provider: Provider,
-        /// Its message.
-        message: String,
-    },
+    Refused { provider: Provider, message: String },
     /// The response is JSON of another shape.
     #[error("expected a response of {}: {expected}{}", provider.as_str(), other_provider(looks_like))]
     Shape {

@@ -9,9 +9,7 @@ pub enum PayloadError {
     /// More tools than the provider takes.
     #[error("{} takes {limit} tools, and {} binds {count}: {} too many", provider.as_str(), mode.as_str(), count - limit)]
     TooMany {
-        /// The provider.
         provider: Provider,
-        /// The mode.
         mode: Mode,
         /// Most tools that it takes.
         limit: usize,
@@ -23,9 +21,7 @@ pub enum PayloadError {
     /// A tool and a function of toolcrib, or the provider's own search, have one name in this format.
     #[error("`{first}` and `{second}` are both named `{name}` for {}", provider.as_str())]
     Clash {
-        /// The provider.
         provider: Provider,
-        /// The name.
         name: String,
         /// One tool.
         first: String,

@@ -23,7 +23,6 @@ const DISCOVERY: [&str; 5] = ["list", "search_nodes", "search_tool_by_category",
 /// A tool that will be bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SelectedTool<'a> {
-    /// The tool.
     pub(super) tool: &'a Tool,
     /// Whether it is a function of toolcrib.
     pub(super) ours: bool,

@@ -14,7 +14,6 @@ use toolcrib_docs::{PromptSection, Templates};
 /// The mode that `auto` stands for, and the numbers behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AutoMode {
-    /// The mode.
     pub mode: Mode,
     /// The reason, on one line.
     pub reason: String,

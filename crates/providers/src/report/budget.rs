@@ -14,7 +14,6 @@ use toolcrib_definition::clean_line;
 pub struct OverBudget {
     /// The profile; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// The mode.
     pub mode: Mode,
     /// Tokens that it may bind.
     pub budget: usize,

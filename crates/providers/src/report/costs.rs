@@ -14,7 +14,6 @@ use toolcrib_catalog::config::Deferred;
 pub struct Report {
     /// The registry version that was counted.
     pub registry_version: String,
-    /// The provider.
     pub provider: &'static str,
     /// The schema of deferred tools.
     pub deferred: Deferred,

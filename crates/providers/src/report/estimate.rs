@@ -14,7 +14,6 @@ const REQUESTS: f64 = 5.5;
 /// The estimate of a task in one mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskEstimate {
-    /// Requests.
     requests: f64,
     /// Tokens of docs, hits or definitions that a request carries, on average.
     carried: usize,

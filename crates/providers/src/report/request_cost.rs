@@ -45,7 +45,6 @@ impl RequestCost {
         })
     }
 
-    /// The line.
     pub fn line(&self) -> String {
         let (tools, full, with) =
             (counted(self.tools, "tool"), grouped(self.full), grouped(self.with_toolcrib));

@@ -26,7 +26,6 @@ pub struct ToolReport {
     pub stub: Option<usize>,
     /// Tokens deferred with a compact schema; `None` where it cannot be deferred.
     pub compact: Option<usize>,
-    /// Its doc.
     pub doc: usize,
     /// Tokens of its doc, and of the call that reads it.
     pub read: usize,

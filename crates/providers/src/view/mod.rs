@@ -34,7 +34,6 @@ pub(super) use property_names::Renaming;
 pub(super) use rules::{Keys, Root, SchemaRules, Strict};
 pub(super) use strict::StrictBudget;
 
-/// A schema for a provider.
 #[derive(Debug, Default)]
 pub(super) struct ProviderSchema {
     /// The schema; `None` where an empty one is refused.

@@ -31,7 +31,6 @@ pub(crate) enum Root {
 /// Rule of the names of properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
-    /// Any.
     Any,
     /// `^[a-zA-Z0-9_.-]{1,64}$`.
     Portable,

@@ -5,7 +5,6 @@ use toolcrib_definition::Effect;
 /// Field of a text in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
-    /// Its name.
     Name,
     /// Other names: op, aliases, title.
     Alias,
@@ -37,7 +36,6 @@ pub(crate) const SHOWN: u8 = Field::Name.bit() | Field::Alias.bit() | Field::Sho
 pub struct IndexEntry {
     /// Names that match a query as a whole.
     pub exact: Vec<String>,
-    /// Its texts.
     pub texts: Vec<(Field, String)>,
     /// Strongest change that it may make.
     pub effect: Option<Effect>,

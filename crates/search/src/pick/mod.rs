@@ -28,7 +28,6 @@ use toolcrib_catalog::Tool;
 /// A tool that was picked.
 #[derive(Clone, Debug)]
 pub struct Picked {
-    /// The tool.
     pub tool: Arc<Tool>,
     /// Its score, from 0 to 1.
     pub score: f32,

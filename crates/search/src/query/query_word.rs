@@ -15,7 +15,6 @@ const MAX_WRITTEN: usize = 120;
 /// Words that "is" is joined with.
 const ASKING: [&str; 5] = ["who", "what", "when", "where", "why"];
 
-/// A word of the query.
 pub(super) struct QueryWord {
     pub(super) text: String,
     pub(super) stem: String,
@@ -27,7 +26,6 @@ pub(super) struct QueryWord {
     pub(super) meant: Option<String>,
 }
 
-/// The words of a query.
 pub(super) fn query_words(text: &str, index: &Index) -> Vec<QueryWord> {
     let mut list = Vec::new();
     for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN).take(MAX_WORDS) {

@@ -35,7 +35,6 @@ struct Embedder<'s> {
     failures: u32,
 }
 
-/// The next step.
 enum NextStep {
     /// Go on.
     More,

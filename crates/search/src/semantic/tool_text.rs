@@ -6,7 +6,6 @@ use toolcrib_catalog::Tool;
 /// Most characters of a text.
 pub const MAX_CHARS: usize = 2_000;
 
-/// The text of a tool.
 pub fn tool_text(tool: &Tool) -> String {
     let name = words(&tool.definition.name);
     let does = if tool.description.is_empty() { &tool.short } else { &tool.description };

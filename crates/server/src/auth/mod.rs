@@ -52,7 +52,6 @@ const MAX_TOKENS: usize = 10_000;
 /// A verified token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verified {
-    /// Its caller.
     #[serde(flatten)]
     pub(super) caller: Caller,
     /// The addresses of the resources that the token is for; `None` if it is for all, because the configuration names

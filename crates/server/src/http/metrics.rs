@@ -21,7 +21,6 @@ pub enum Route {
     Doc,
     /// A function, a tool by name, or a session.
     Function,
-    /// MCP.
     Mcp,
     /// A file that has the whole catalog in it.
     Catalog,

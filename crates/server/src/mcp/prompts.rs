@@ -37,7 +37,6 @@ async fn prompts(upstreams: &[Upstream]) -> ServerList<NamedPrompt> {
     })
 }
 
-/// The list of prompts.
 pub(super) async fn list_prompts(requester: &Requester) -> ListPromptsResult {
     let all = prompts(&with_capability(requester, has_prompts).await).await;
     let scope = if all.is_private { CacheScope::Private } else { requester.scope() };

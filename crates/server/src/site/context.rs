@@ -115,7 +115,6 @@ impl<'a> Site<'a> {
 /// The person who reads a page.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Person<'a> {
-    /// The name.
     pub name: &'a str,
     /// The value that shows that the form to sign out comes from a page of this person.
     pub csrf: &'a str,

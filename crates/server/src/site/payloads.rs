@@ -9,7 +9,7 @@ use toolcrib_definition::tokens::Counter;
 use toolcrib_definition::{DescriptionMode, clean_line, is_hidden};
 use toolcrib_providers as provider;
 use toolcrib_providers::report::grouped;
-use toolcrib_providers::{PayloadRequest, Provider};
+use toolcrib_providers::{PayloadRequest, Provider, ProviderFormat};
 
 /// Key of the schema of the arguments in the file.
 const SCHEMA: &str = "schema";
@@ -51,7 +51,7 @@ pub(super) fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<Value> {
         let ToolEntry { entry, notes, problem } = bound(site, tool, provider);
         let tokens = entry.map(|entry| grouped(counter.count(&entry.to_string())));
         json!({
-            "title": title(provider),
+            "title": provider.title(),
             "word": provider.as_str(),
             "tokens": tokens.unwrap_or_default(),
             "notes": notes,
@@ -92,22 +92,5 @@ fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
             };
             ToolEntry { entry, notes, problem }
         }
-    }
-}
-
-/// The usual name of a provider's API.
-pub(super) fn title(provider: Provider) -> &'static str {
-    match provider {
-        Provider::OpenAi => "OpenAI chat completions",
-        Provider::OpenAiResponses => "OpenAI responses",
-        Provider::Anthropic => "Anthropic messages",
-        Provider::Gemini => "Gemini generateContent",
-        Provider::GeminiInteractions => "Gemini interactions",
-        Provider::Bedrock => "Amazon Bedrock converse",
-        Provider::Ollama => "Ollama",
-        Provider::Mistral => "Mistral",
-        Provider::Cohere => "Cohere",
-        Provider::Mcp => "MCP tools/list",
-        Provider::LangChain => "LangChain bind_tools",
     }
 }

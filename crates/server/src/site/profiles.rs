@@ -6,10 +6,10 @@ use super::categories;
 use super::context::{Page, Site};
 use super::frame::{AT_ROOT, Frame, IN_FOLDER, Link};
 use super::index::ProfileReports;
-use super::payloads::title;
 use super::text::{inline_html, shown_name};
 use toolcrib_definition::{DescriptionMode, clean_line};
 use toolcrib_docs::TemplateError;
+use toolcrib_providers::ProviderFormat;
 use toolcrib_providers::report::{self, ModeReport, Options, ProfileReport, Report, ReportError, grouped};
 
 /// Most tools of a profile on its page.
@@ -90,7 +90,7 @@ fn values(site: &Site<'_>, report: &Report, root: &str, is_titled: bool) -> Valu
         .collect();
     let left_out: Vec<String> = report.left_out.iter().take(MAX_TOOLS).map(|name| clean_line(name)).collect();
     json!({
-        "provider": title(site.catalog.config.payload.provider),
+        "provider": site.catalog.config.payload.provider.title(),
         "tool_count": counts(|profile| profile.tools),
         "full_count": counts(|profile| profile.full),
         "deferred_count": counts(|profile| profile.deferred),

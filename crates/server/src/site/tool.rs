@@ -37,7 +37,6 @@ const SECTIONS: [(&str, &str, &[&str]); 11] = [
     ("details", "Details", &[]),
 ];
 
-/// The page.
 pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError> {
     let tool = site.tool(shown);
     let name = match clean_line(&tool.name) {

@@ -19,7 +19,6 @@ pub struct Attempt {
     pub arguments: Value,
     /// Text that is no JSON, and the problem with it.
     pub raw: String,
-    /// The problem.
     pub problem: Option<String>,
     /// The answer of `tool_exec`.
     pub answer: Option<Value>,

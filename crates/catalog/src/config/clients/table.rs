@@ -3,7 +3,6 @@
 
 use super::format::{CODEX, ClientFormat, GOOSE, MCP_SERVERS, OPENCODE, VS_CODE, ZED};
 
-/// A client.
 #[derive(Debug)]
 pub struct Client {
     /// Its name on the command line.

@@ -60,7 +60,6 @@ pub enum FetchError {
 pub struct LeftOut {
     /// Live servers and addresses of definitions.
     pub sources: bool,
-    /// Models.
     pub models: bool,
     /// Templates of pages.
     pub templates: bool,

@@ -13,7 +13,6 @@ const MAX_HOPS: usize = 32;
 /// The dialect of a document's schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Swagger 2.0.
     Swagger2,
     /// OpenAPI 3.0.
     Draft30,

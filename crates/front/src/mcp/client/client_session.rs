@@ -13,7 +13,6 @@ const MAX_WAITING: usize = 1_024;
 
 /// A message of a server for a client.
 pub enum ServerMessage {
-    /// A notification.
     Notification(Box<ServerNotification>),
     /// A question, and the place for its answer.
     Request(Box<ServerRequest>, oneshot::Sender<ClientAnswer>),

@@ -168,7 +168,6 @@ fn unavailable(error: StateError) -> ToolError {
     ToolError::new(ErrorCode::StateUnavailable, message, next)
 }
 
-/// Records a request for approval.
 fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
     let detail = json!({ "approval": approval.id, "status": approval.status });
     call.state().record(Event {

@@ -39,7 +39,6 @@ pub type Result<T, E = BackendError> = std::result::Result<T, E>;
 /// The next step after a call that may have been run.
 pub(super) const CHECK_FIRST: &str = "check whether it was done before you send the call again";
 
-/// The kind of an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum BackendErrorKind {

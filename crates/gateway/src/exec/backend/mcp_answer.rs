@@ -15,9 +15,7 @@ pub enum McpAnswer {
     Error {
         /// Its JSON-RPC code.
         code: i32,
-        /// Its message.
         message: String,
-        /// Its data.
         data: Option<Value>,
     },
 }
@@ -91,7 +89,6 @@ impl McpAnswer {
         matches!(self, McpAnswer::Result(result) if result.get("isError").is_some())
     }
 
-    /// The blocks with data.
     pub fn data_blocks(&self) -> Vec<DataBlock<'_>> {
         data_blocks(self.blocks())
     }

@@ -17,7 +17,6 @@ use toolcrib_definition::secret::SecretPolicy;
 /// An admitted call, for its backend.
 #[derive(Clone, Copy, Debug)]
 pub struct BackendRequest<'o> {
-    /// The tool.
     pub tool: &'o Tool,
     /// The backend that runs it.
     pub backend: &'o Backend,
@@ -25,7 +24,6 @@ pub struct BackendRequest<'o> {
     pub config: &'o Config,
     /// The arguments, valid by the canonical schema.
     pub arguments: &'o Value,
-    /// The caller.
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,

@@ -25,7 +25,6 @@ const SHAPE: &str =
 /// A file of labelled queries.
 #[derive(Clone, Debug)]
 pub struct LabelFile {
-    /// Its path.
     pub path: PathBuf,
     /// Its name in findings and reports.
     pub shown: String,
@@ -38,7 +37,6 @@ pub struct LabelFile {
 /// The labelled queries of a file.
 #[derive(Debug)]
 pub struct Labels {
-    /// The file.
     pub file: String,
     /// Queries that can be used.
     pub queries: Vec<Labelled>,

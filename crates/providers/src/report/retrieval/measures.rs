@@ -19,11 +19,9 @@ pub type Measures = IndexMap<&'static str, Option<f64>>;
 /// A failed query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WrongQuery {
-    /// Its file.
     pub file: String,
     /// Its line number.
     pub line: usize,
-    /// The query.
     pub query: String,
     /// Quality of the result, from 0 to 1: its NDCG, and 0 where "no match" is wrong or missing.
     pub score: f64,

@@ -22,7 +22,6 @@ pub struct RetrievalReport {
 /// Measures of search on one file of labelled queries.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// The file.
     pub file: String,
     /// Number of its queries.
     pub queries: usize,

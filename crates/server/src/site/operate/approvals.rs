@@ -16,7 +16,6 @@ const MAX_CHANGES: usize = 40;
 /// One approval, with what a person needs to decide.
 #[derive(Debug)]
 pub struct ApprovalView {
-    /// The approval.
     pub approval: Approval,
     /// The definition of its tool when the call was sent.
     pub definition: Option<Value>,

@@ -17,7 +17,6 @@ const MAX_SERVER_FINDINGS: usize = 50;
 /// A live server.
 #[derive(Debug)]
 pub struct ServerView<'f> {
-    /// Its state.
     pub state: ServerState,
     /// Its sign-in, in words.
     pub sign_in: Option<String>,

@@ -21,9 +21,7 @@ const MAX_FOUND: usize = 8;
 /// The filter of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The caller.
     pub caller: Option<String>,
-    /// The tool.
     pub tool: Option<String>,
     /// `failed`, or an outcome.
     pub outcome: Option<String>,
