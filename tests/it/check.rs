@@ -14,8 +14,8 @@ use crate::fixture::{self, text};
 use cases::CASES;
 pub use cases::GOOD;
 
-/// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
-/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only lists of live servers, or only labelled
+/// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `findings.rs` and `strict.rs`
+/// of `crates/providers/tests/formats/rules/`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only lists of live servers, or only labelled
 /// queries, in `eval.rs`.
 const ELSEWHERE: [Code; 10] = [
     Code::FileTooLarge,

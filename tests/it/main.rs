@@ -41,7 +41,6 @@ mod prompt;
 mod read_tool_doc;
 mod references;
 mod repair;
-mod rules;
 mod secrets;
 mod seed;
 mod semantic;

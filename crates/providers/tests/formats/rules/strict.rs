@@ -1,10 +1,10 @@
 //! Strict tools: within the subset, or strict is off and a finding says why.
 
 use serde_json::{Value, json};
-use toolcrib::catalog::Checked;
-use toolcrib::config::{self, Mode};
-use toolcrib::finding::Code;
-use toolcrib::provider::{self, PayloadRequest, Provider};
+use toolcrib_catalog::Checked;
+use toolcrib_catalog::config::{self, Mode};
+use toolcrib_definition::finding::Code;
+use toolcrib_providers::{PayloadRequest, Provider};
 
 use super::JUDGES;
 use super::judge::Case;
@@ -36,7 +36,7 @@ fn strict(checked: &Checked, provider: Provider, mode: Mode) -> (Vec<String>, Ve
     let profile = checked.catalog.profile(None).unwrap();
     let options = config::Payload::default();
     let request = PayloadRequest { catalog: &checked.catalog, profile: &profile, provider, mode, options };
-    let payload = provider::payload(request).unwrap();
+    let payload = toolcrib_providers::payload(request).unwrap();
     let mut report = Report::of(format!("strict {}", provider.as_str()));
     sweep::judged(judge, &Case { options, payload: &payload }, &mut report);
     report.close();
@@ -100,7 +100,7 @@ fn what_is_optional_may_be_null_where_all_is_required() {
         mode,
         options,
     };
-    let body = provider::payload(request).unwrap().body;
+    let body = toolcrib_providers::payload(request).unwrap().body;
     let bound = &body["tools"][0]["function"]["parameters"];
     let takes = |arguments: Value| jsonschema::is_valid(bound, &arguments);
     assert!(takes(json!({"a": "x", "b": 1})) && takes(json!({"a": "x", "b": null})), "{bound}");

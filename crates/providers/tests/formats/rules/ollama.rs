@@ -1,6 +1,6 @@
 //! Ollama, which drops unknown keywords without a word (docs/reference/formats.md, Ollama).
 
-use toolcrib::provider::Provider;
+use toolcrib_providers::Provider;
 
 use super::judge::{Case, Judge, Names, chat_functions, chat_shape, only_list};
 use super::report::Report;

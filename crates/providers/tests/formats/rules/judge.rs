@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use toolcrib::config;
-use toolcrib::provider::{Payload, Provider};
+use toolcrib_catalog::config;
+use toolcrib_providers::{Payload, Provider};
 
 use super::report::Report;
 use super::schema::Schema;

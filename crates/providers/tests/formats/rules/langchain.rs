@@ -1,8 +1,8 @@
 //! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/formats.md, LangChain).
 
 use serde_json::{Value, json};
-use toolcrib::config::Mode;
-use toolcrib::provider::Provider;
+use toolcrib_catalog::config::Mode;
+use toolcrib_providers::Provider;
 
 use super::judge::{Case, Found, Judge, PLAIN_NAMES, chat_functions, chat_shape, entries, keys};
 use super::openai::schema_rules as openai_rules;

@@ -5,10 +5,10 @@
 //! schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
 //! of each catalog only.
 
-use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
-use toolcrib::config::{self, Deferred, Mode, SearchBy};
-use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest};
-use toolcrib::tool::DescriptionMode;
+use toolcrib_catalog::config::{self, Deferred, Mode, SearchBy};
+use toolcrib_catalog::{Catalog, Checked, Profile, ProfileTool, functions};
+use toolcrib_definition::DescriptionMode;
+use toolcrib_providers::{Payload, PayloadError, PayloadRequest};
 
 use super::judge::{self, Case, Judge};
 use super::mode;
@@ -121,13 +121,14 @@ impl<'a> Sweep<'a, '_> {
 
     fn payload(&self, mode: Mode, options: config::Payload) -> Payload<'a> {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        provider::payload(PayloadRequest { catalog, profile, provider, mode, options })
+        toolcrib_providers::payload(PayloadRequest { catalog, profile, provider, mode, options })
             .unwrap_or_else(|error| panic!("{} {} {}: {error}", self.name, provider.as_str(), mode.as_str()))
     }
 
     fn check(&mut self, asked: Mode, options: config::Payload) {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        let made = provider::payload(PayloadRequest { catalog, profile, provider, mode: asked, options });
+        let made =
+            toolcrib_providers::payload(PayloadRequest { catalog, profile, provider, mode: asked, options });
         let how =
             format!("{} {:?} {:?} {:?}", asked.as_str(), options.deferred, options.search, options.cache,);
         self.report.payload = format!("{} · {} · {how}", self.name, provider.as_str());

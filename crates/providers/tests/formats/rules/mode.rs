@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
-use toolcrib::catalog::{Callable, Profile, Tool};
-use toolcrib::config::{Deferred, Mode, SearchBy};
-use toolcrib::finding::Code;
-use toolcrib::provider::{BoundFunction, Extent, Provider};
-use toolcrib::tool::DescriptionMode;
+use toolcrib_catalog::config::{Deferred, Mode, SearchBy};
+use toolcrib_catalog::{Callable, Profile, Tool};
+use toolcrib_definition::DescriptionMode;
+use toolcrib_definition::finding::Code;
+use toolcrib_providers::{BoundFunction, Extent, Provider};
 
 use super::judge::{Case, Found, Judge};
 use super::report::Report;
@@ -223,6 +223,6 @@ fn is_renamed_nowhere<'k>(judge: &Judge, mut keys: impl Iterator<Item = &'k Stri
 }
 
 /// Options with which deferred tools are bound by a compact schema.
-pub fn compact() -> toolcrib::config::Payload {
-    toolcrib::config::Payload { deferred: Deferred::Compact, ..Default::default() }
+pub fn compact() -> toolcrib_catalog::config::Payload {
+    toolcrib_catalog::config::Payload { deferred: Deferred::Compact, ..Default::default() }
 }

@@ -1,8 +1,8 @@
 //! Gemini, both APIs (docs/reference/formats.md, Gemini).
 
 use serde_json::{Value, json};
-use toolcrib::config::{Mode, SearchBy};
-use toolcrib::provider::{Extent, Provider};
+use toolcrib_catalog::config::{Mode, SearchBy};
+use toolcrib_providers::{Extent, Provider};
 
 use super::judge::{Case, Found, Judge, Names, booleans, entries, keys, only_list};
 use super::report::Report;

@@ -1,7 +1,7 @@
 //! MCP `tools/list` (docs/reference/formats.md, MCP).
 
 use serde_json::Value;
-use toolcrib::provider::Provider;
+use toolcrib_providers::Provider;
 
 use super::judge::{Case, Found, Judge, Names, booleans, entries, keys};
 use super::report::Report;

@@ -1,12 +1,12 @@
 //! One bad tool never fails a request: it is left out by name; and names that meet are an error that names both.
 
 use serde_json::{Value, json};
-use toolcrib::catalog::{Checked, Profile};
-use toolcrib::config::{self, Mode};
-use toolcrib::finding::Code;
-use toolcrib::provider::ProviderFormat;
-use toolcrib::provider::call::Parser;
-use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
+use toolcrib_catalog::config::{self, Mode};
+use toolcrib_catalog::{Checked, Profile};
+use toolcrib_definition::finding::Code;
+use toolcrib_providers::ProviderFormat;
+use toolcrib_providers::call::Parser;
+use toolcrib_providers::{Payload, PayloadError, PayloadRequest, Provider};
 
 use super::judge::Case;
 use super::report::Report;
@@ -26,12 +26,12 @@ fn catalog(tools: &[(&str, &str)]) -> Checked {
 
 /// A payload in each mode and for each provider, held to the rules.
 fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Mode, &Payload<'_>)) {
-    let deferred = |profile: &mut toolcrib::catalog::Profile<'_>| {
+    let deferred = |profile: &mut toolcrib_catalog::Profile<'_>| {
         profile
             .tools
             .iter_mut()
             .skip(1)
-            .for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
+            .for_each(|entry| entry.mode = toolcrib_definition::DescriptionMode::Deferred);
     };
     let mut profile = checked.catalog.profile(None).unwrap();
     deferred(&mut profile);
@@ -41,7 +41,7 @@ fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Mode, &Payload<'_
             for options in [config::Payload::default(), mode::compact()] {
                 let (catalog, provider) = (&checked.catalog, judge.provider);
                 let request = PayloadRequest { catalog, profile: &profile, provider, mode: asked, options };
-                let payload = provider::payload(request).unwrap();
+                let payload = toolcrib_providers::payload(request).unwrap();
                 report.payload = format!("{} {}", provider.as_str(), asked.as_str());
                 let case = Case { options, payload: &payload };
                 sweep::judged(judge, &case, &mut report);
@@ -87,9 +87,14 @@ fn nothing_is_left() {
         let profile = checked.catalog.profile(None).unwrap();
         let (catalog, provider, mode, options) =
             (&checked.catalog, judge.provider, Mode::Full, config::Payload::default());
-        let payload =
-            provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
-                .unwrap();
+        let payload = toolcrib_providers::payload(PayloadRequest {
+            catalog,
+            profile: &profile,
+            provider,
+            mode,
+            options,
+        })
+        .unwrap();
         let expect = match provider {
             Provider::Mcp => json!({"tools": []}),
             Provider::LangChain => json!([]),
@@ -178,11 +183,12 @@ fn the_canonical_schema_is_untouched() {
 fn clash(tools: &[(&str, &str)], provider: Provider, mode: Mode, expect: (&str, &str, &str)) {
     let checked = catalog(tools);
     let mut profile = checked.catalog.profile(None).unwrap();
-    profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
+    profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib_definition::DescriptionMode::Deferred);
     let (catalog, options) =
         (&checked.catalog, config::Payload { search: config::SearchBy::Client, ..Default::default() });
-    let error = provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
-        .unwrap_err();
+    let error =
+        toolcrib_providers::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
+            .unwrap_err();
     let PayloadError::Clash { name, first, second, .. } = &error else { panic!("{error}") };
     let mut both = [first.as_str(), second];
     both.sort_unstable();
@@ -216,7 +222,7 @@ fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
     let name_of = |profile: &Profile<'_>, tool: &str| {
         let (provider, mode, options) = (Provider::Cohere, Mode::Full, Default::default());
         let request = PayloadRequest { catalog, profile, provider, mode, options };
-        let payload = provider::payload(request).unwrap();
+        let payload = toolcrib_providers::payload(request).unwrap();
         payload.functions.iter().find(|function| function.tool.name == tool).unwrap().name.clone()
     };
     assert_eq!(name_of(&profile, "get_balance"), "get_balance");

@@ -1,8 +1,8 @@
 //! Anthropic Messages: deferral, search, cache marks (docs/reference/formats.md, Anthropic Messages).
 
 use serde_json::{Value, json};
-use toolcrib::config::{Mode, SearchBy};
-use toolcrib::provider::Provider;
+use toolcrib_catalog::config::{Mode, SearchBy};
+use toolcrib_providers::Provider;
 
 use super::anthropic_strict;
 use super::judge::{Case, Found, Judge, PLAIN_NAMES, booleans, entries, keys, only_list};

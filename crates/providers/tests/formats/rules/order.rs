@@ -1,9 +1,9 @@
 //! A new tool only appends, so that the prompt cache of what stands before them holds.
 
 use serde_json::Value;
-use toolcrib::config::{self, Deferred, Mode, SearchBy};
-use toolcrib::provider::ProviderFormat;
-use toolcrib::provider::{self, PayloadRequest, Provider};
+use toolcrib_catalog::config::{self, Deferred, Mode, SearchBy};
+use toolcrib_providers::ProviderFormat;
+use toolcrib_providers::{PayloadRequest, Provider};
 
 use super::sweep::{mixed, profile};
 use crate::fixture;
@@ -68,7 +68,7 @@ fn a_new_tool_is_appended() {
                         mode,
                         options,
                     };
-                    list(&provider::payload(request).unwrap().body)
+                    list(&toolcrib_providers::payload(request).unwrap().body)
                 };
                 let mut old = made(12);
                 for count in [13, 15, 16, 17, 40] {

@@ -1,7 +1,7 @@
 //! Amazon Bedrock Converse; its Nova models need a bare root (docs/reference/formats.md, Bedrock Converse).
 
 use serde_json::{Value, json};
-use toolcrib::provider::Provider;
+use toolcrib_providers::Provider;
 
 use super::anthropic_strict;
 use super::judge::{Case, Found, Judge, PLAIN_NAMES, booleans, entries, keys, only_list};

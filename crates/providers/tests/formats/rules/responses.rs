@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::config::SearchBy;
-use toolcrib::provider::{Extent, Provider};
+use toolcrib_catalog::config::SearchBy;
+use toolcrib_providers::{Extent, Provider};
 
 use super::judge::{Case, Found, Judge, PLAIN_NAMES, booleans, entries, keys, only_list};
 use super::openai::schema_rules;

@@ -1,9 +1,9 @@
 //! More tools than a provider takes is an error that says how many, before anything is sent.
 
 use serde_json::json;
-use toolcrib::config::{self, Mode};
-use toolcrib::provider::{self, PayloadError, PayloadRequest};
-use toolcrib::tool::DescriptionMode;
+use toolcrib_catalog::config::{self, Mode};
+use toolcrib_definition::DescriptionMode;
+use toolcrib_providers::{PayloadError, PayloadRequest};
 
 use super::JUDGES;
 use super::report::Report;
@@ -27,14 +27,14 @@ fn too_many_tools_are_counted() {
                 mode: Mode::Hybrid,
                 options: config::Payload::default(),
             };
-            let cannot = |tool: &&toolcrib::catalog::Tool| {
-                matches!(tool.parameters.callable(), toolcrib::catalog::Callable::No(_))
+            let cannot = |tool: &&toolcrib_catalog::Tool| {
+                matches!(tool.parameters.callable(), toolcrib_catalog::Callable::No(_))
             };
             let bindable =
                 catalog.tools.len() - catalog.tools.iter().map(|tool| &**tool).filter(cannot).count();
             let expect = bindable + 1;
             let name = format!("{file} {}", judge.provider.as_str());
-            match (judge.limit.filter(|limit| expect > *limit), provider::payload(request)) {
+            match (judge.limit.filter(|limit| expect > *limit), toolcrib_providers::payload(request)) {
                 (None, Ok(payload)) => assert_eq!((judge.found)(&payload.body).len(), expect, "{name}"),
                 (Some(expected), Err(error)) => {
                     let PayloadError::TooMany { provider, mode, limit, count, .. } = &error else {
@@ -78,11 +78,11 @@ fn the_limit_itself_fits() {
                 mode: Mode::Full,
                 options: config::Payload::default(),
             };
-            let got = provider::payload(request);
+            let got = toolcrib_providers::payload(request);
             assert_eq!(got.is_ok(), fits, "{} {count}", judge.provider.as_str());
             for mode in [Mode::Gateway, Mode::Files] {
                 assert!(
-                    provider::payload(PayloadRequest { mode, ..request }).is_ok(),
+                    toolcrib_providers::payload(PayloadRequest { mode, ..request }).is_ok(),
                     "{}",
                     judge.provider.as_str()
                 );
@@ -102,7 +102,7 @@ fn a_whole_catalog_is_deferred() {
         let (provider, mode) = (judge.provider, Mode::Native);
         let options = config::Payload::default();
         let request = PayloadRequest { catalog: &checked.catalog, profile: &whole, provider, mode, options };
-        let payload = provider::payload(request).unwrap();
+        let payload = toolcrib_providers::payload(request).unwrap();
         let mut report = Report::of(format!("{file} whole"));
         let case = super::judge::Case { options, payload: &payload };
         (judge.shape)(&case, &mut report);

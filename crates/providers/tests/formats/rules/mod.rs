@@ -48,7 +48,7 @@ const JUDGES: [&Judge; 11] = [
 
 #[test]
 fn every_provider_has_a_judge() {
-    assert_eq!(JUDGES.map(|judge| judge.provider), toolcrib::provider::Provider::ALL);
+    assert_eq!(JUDGES.map(|judge| judge.provider), toolcrib_providers::Provider::ALL);
 }
 
 #[test]

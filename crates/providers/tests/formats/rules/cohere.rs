@@ -1,6 +1,6 @@
 //! Cohere, version 2, with strict mode per request (docs/reference/formats.md, Cohere).
 
-use toolcrib::provider::Provider;
+use toolcrib_providers::Provider;
 
 use super::judge::{Case, Judge, Names, chat_functions, chat_shape, only_list};
 use super::report::Report;

@@ -1,0 +1,4 @@
+//! The format of every provider: payloads out, calls in, results out, and what they cost.
+
+mod fixture;
+mod rules;
