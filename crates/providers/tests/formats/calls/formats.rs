@@ -2,8 +2,8 @@
 //! cut short.
 
 use serde_json::{Value, json};
-use toolcrib::provider::Provider;
-use toolcrib::provider::call::{ParseError, Parser};
+use toolcrib_providers::Provider;
+use toolcrib_providers::call::{ParseError, Parser};
 
 use super::{check, checked, parsed};
 use crate::fixture;

@@ -1,12 +1,11 @@
-//! Results out: the messages of each provider, and the two commands end to end.
+//! Results out: the messages of each provider.
 
 use serde_json::{Value, json};
-use toolcrib::config::Mode;
-use toolcrib::provider::call::Parser;
-use toolcrib::provider::{self, PayloadRequest, Provider, ToolResult};
+use toolcrib_catalog::config::Mode;
+use toolcrib_providers::call::Parser;
+use toolcrib_providers::{PayloadRequest, Provider, ToolResult};
 
 use super::{chat, checked};
-use crate::fixture::{self, run_with};
 
 /// A result, an error and a text, as the answers to one turn.
 fn three() -> Vec<ToolResult> {
@@ -28,7 +27,7 @@ fn three() -> Vec<ToolResult> {
 
 #[track_caller]
 fn check(provider: Provider, expected: Value) {
-    assert_eq!(provider::result_messages(provider, &three()), expected);
+    assert_eq!(toolcrib_providers::result_messages(provider, &three()), expected);
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn ids_as_each_wire_wants_them() {
         ..ToolResult::of(json!("pong"))
     };
     let mistral = |id: Option<&str>| {
-        provider::result_messages(Provider::Mistral, &[reply(id)])[0]["tool_call_id"].take()
+        toolcrib_providers::result_messages(Provider::Mistral, &[reply(id)])[0]["tool_call_id"].take()
     };
     assert_eq!(mistral(Some("D681PevKs")), "D681PevKs");
     assert_eq!(mistral(None), Value::Null);
@@ -116,16 +115,16 @@ fn ids_as_each_wire_wants_them() {
             .is_some_and(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     );
     assert_eq!((mistral(Some("call_abc")), mistral(Some("call_abd")) == foreign), (foreign, false));
-    let mcp = |id: Option<&str>| provider::result_messages(Provider::Mcp, &[reply(id)]);
+    let mcp = |id: Option<&str>| toolcrib_providers::result_messages(Provider::Mcp, &[reply(id)]);
     assert_eq!(mcp(Some("7"))["id"], json!(7));
     assert_eq!(mcp(Some("\"7\""))["id"], json!("7"));
     assert_eq!(mcp(Some("a"))["id"], json!("a"));
     assert_eq!(mcp(None)["content"][0]["text"], "pong");
     assert_eq!(
-        provider::result_messages(Provider::OpenAi, &[reply(None)])[0],
+        toolcrib_providers::result_messages(Provider::OpenAi, &[reply(None)])[0],
         json!({"role": "function", "name": "ping", "content": "pong"})
     );
-    let gemini = provider::result_messages(Provider::Gemini, &[reply(None)]);
+    let gemini = toolcrib_providers::result_messages(Provider::Gemini, &[reply(None)]);
     assert_eq!(
         gemini["parts"][0],
         json!({"functionResponse": {"name": "ping", "response": {"output": "pong"}}})
@@ -138,9 +137,14 @@ fn found_tools_go_back_as_each_wire_loads_them() {
     let profile = catalog.profile(None).unwrap();
     let replies = |provider: Provider, names: &[&str]| {
         let (mode, options) = (Mode::Native, catalog.config.payload);
-        let payload =
-            provider::payload(PayloadRequest { catalog, profile: &profile, provider, mode, options })
-                .unwrap();
+        let payload = toolcrib_providers::payload(PayloadRequest {
+            catalog,
+            profile: &profile,
+            provider,
+            mode,
+            options,
+        })
+        .unwrap();
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let reply = ToolResult {
             call_id: Some("s1".into()),
@@ -148,7 +152,7 @@ fn found_tools_go_back_as_each_wire_loads_them() {
             search: true,
             ..ToolResult::of(json!("nothing fits"))
         };
-        provider::result_messages(provider, &[reply.with_found_tools(provider, &payload, &names)])
+        toolcrib_providers::result_messages(provider, &[reply.with_found_tools(provider, &payload, &names)])
     };
     let anthropic = replies(Provider::Anthropic, &["files.read", "ping", "nope"]);
     assert_eq!(
@@ -190,52 +194,4 @@ fn a_reply_to_an_entry_has_its_id_and_its_name() {
     let reply = ToolResult::to(&parser, &wrong, None);
     assert!(reply.is_error);
     assert_eq!(reply.content["code"], "schema");
-}
-
-#[test]
-fn the_commands() {
-    let folder = fixture::folder(&[("tools.json", super::TOOLS)]);
-    let catalog = folder.path().join("tools.json");
-    let common = [fixture::text(&catalog), "--provider", "openai"];
-    let run = |command: &str, more: &[&str], input: &str| {
-        run_with(&[&[command], &common[..], more].concat(), input, &[])
-    };
-    let good = run("parse", &[], &chat("files_read", json!("{\"path\":\"a\",\"price\":1.10}")));
-    assert_eq!(
-        (good.code, good.stdout.as_str()),
-        (
-            0,
-            "[\n{\"name\":\"files.read\",\"call_id\":\"call_1\",\"args\":{\"path\":\"a\",\"price\":1.10}}\n]\n"
-        )
-    );
-    let bad = run("parse", &["--pretty"], &chat("files_read", json!("{\"path\"")));
-    assert_eq!(
-        (bad.code, bad.stdout.contains("\n    \"name\": \"files.read\"")),
-        (1, true),
-        "{}",
-        bad.stdout
-    );
-    let none = run("parse", &[], "{\"choices\":[]}");
-    assert_eq!((none.code, none.stdout.as_str()), (0, "[]\n"));
-    let other = run("parse", &[], "{\"candidates\":[]}");
-    assert_eq!((other.code, other.stdout.as_str()), (1, ""));
-    assert!(other.stderr.contains("looks like gemini"), "{}", other.stderr);
-
-    let answered = json!([
-        {"name": "files.read", "call_id": "call_1", "args": {}, "envelope": {"op": "x", "ok": true, "result": "text", "meta": {}}},
-        {"name": "ping", "call_id": "call_2", "args": {}, "envelope": null},
-    ]);
-    let reply = run("results", &[], &answered.to_string());
-    let expected = json!([
-        {"role": "tool", "tool_call_id": "call_1", "content": "text"}, {"role": "tool", "tool_call_id": "call_2", "content": "null"}
-    ]);
-    assert_eq!((reply.code, reply.stdout), (0, format!("{expected}\n")));
-    let error = run("results", &[], &bad.stdout);
-    let content: Value = serde_json::from_str(&error.stdout).unwrap();
-    assert!(content[0]["content"].as_str().unwrap().contains("\"code\":\"parse\""), "{content}");
-    assert_eq!(run("results", &[], "[{\"name\":\"ping\",\"args\":{}}]").code, 1);
-    let found = json!([{"name": "tool_search", "call_id": "s1", "search": true, "found": ["ping"]}]);
-    let found =
-        run_with(&["results", fixture::text(&catalog), "--provider", "anthropic"], &found.to_string(), &[]);
-    assert!(found.stdout.contains("tool_reference"), "{}{}", found.stdout, found.stderr);
 }
