@@ -1,13 +1,12 @@
-//! Categories and ops that are derived from a bare dump, and the index that leads through them.
+//! Categories and ops that are derived from a bare dump.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib::catalog::{Catalog, Checked};
-use toolcrib::tokens::estimate;
+use toolcrib_catalog::{Catalog, Checked, Tool};
 
-use crate::fixture::{self, data, folder, open, open_text, package};
+use crate::fixture::{folder, open, open_text, package};
 
 /// The categories of tools, by name.
 type Labels = BTreeMap<String, String>;
@@ -24,7 +23,7 @@ fn bare(names: &[&str]) -> Checked {
 
 /// Names and descriptions of a catalog, and nothing else.
 fn dump(catalog: &Catalog) -> Checked {
-    let tool = |tool: &std::sync::Arc<toolcrib::catalog::Tool>| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}});
+    let tool = |tool: &std::sync::Arc<Tool>| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}});
     let tools: Vec<Value> = catalog.tools.iter().map(tool).collect();
     open_text("tools.json", &json!({ "tools": tools }).to_string())
 }
@@ -95,25 +94,6 @@ fn what_an_author_or_an_overlay_says_stays() {
     assert_eq!(checked.catalog.named("read_issue").unwrap().op, "my.op");
 }
 
-#[test]
-fn derived_structure_is_told_and_can_be_kept() {
-    let names = ["create_issue", "list_issues", "get_issue"];
-    let checked = bare(&names);
-    assert!(fixture::codes(&checked).iter().any(|(code, ..)| *code == "category-derived"));
-    let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "parameters": {}})).collect();
-    let root = folder(&[("tools.json", &json!(tools).to_string())]);
-    let path = root.path().to_str().unwrap();
-    let lines = fixture::run(&["check", "--suggest", path]).stdout;
-    assert_eq!(
-        lines,
-        "[[overlay]]\nmatch = [\"create_issue\", \"list_issues\", \"get_issue\"]\ncategory = \"Issues\"\n"
-    );
-    fixture::write(root.path(), "toolcrib.toml", &lines);
-    let kept = open(root.path());
-    assert!(!fixture::codes(&kept).iter().any(|(code, ..)| *code == "category-derived"));
-    assert_eq!(labels(&kept.catalog)["get_issue"], "Issues");
-}
-
 /// The harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg, 2007).
 fn v_measure(truth: &Labels, derived: &Labels) -> f64 {
     let pairs: Vec<(&str, &str)> = truth
@@ -157,7 +137,7 @@ fn without_tags(file: &Path) -> (Labels, Labels) {
 
 #[test]
 fn derived_categories_are_near_those_of_authors() {
-    let catalogs = data("catalogs");
+    let catalogs = package().join("tests/data/catalogs");
     let mut scores = BTreeMap::new();
     // Discord's document has no tags.
     for name in ["box", "notion"] {
@@ -179,7 +159,7 @@ fn derived_categories_are_near_those_of_authors() {
             truth.entry(tool["name"].as_str().unwrap().into()).or_insert(server.0.clone());
         }
     }
-    let bare = open(&data("retrieval").join("livemcpbench/catalog.json"));
+    let bare = open(&package().join("tests/data/retrieval/livemcpbench/catalog.json"));
     let derived = labels(&bare.catalog);
     truth.retain(|name, _| derived.contains_key(name));
     scores.insert("livemcpbench".into(), v_measure(&truth, &derived));
@@ -190,11 +170,11 @@ fn derived_categories_are_near_those_of_authors() {
 /// Tools of an OpenAPI document by category, and the purpose of each category.
 fn of_document(document: &Value) -> BTreeMap<String, (String, Vec<String>)> {
     let catalog = open_text("openapi.json", &document.to_string()).catalog;
-    let mut categories: BTreeMap<String, Vec<&toolcrib::catalog::Tool>> = BTreeMap::new();
+    let mut categories: BTreeMap<String, Vec<&Tool>> = BTreeMap::new();
     for tool in &catalog.tools {
         categories.entry(tool.category().to_string()).or_default().push(tool);
     }
-    let with_purpose = |(path, tools): (String, Vec<&toolcrib::catalog::Tool>)| {
+    let with_purpose = |(path, tools): (String, Vec<&Tool>)| {
         let purpose = catalog.purpose(&path, &tools);
         (path, (purpose, tools.iter().map(|tool| tool.name.clone()).collect()))
     };
@@ -277,76 +257,4 @@ fn a_tool_more_moves_hardly_another() {
     };
     let moved: Vec<_> = ops(&before).difference(&ops(&after)).cloned().collect();
     assert!(moved.is_empty(), "{moved:?}");
-}
-
-/// Tokens to read, and pages to open, from the README to the page that lists a tool; and how often each is listed.
-fn ways(root: &Path) -> BTreeMap<String, Vec<(usize, usize)>> {
-    fn walk(
-        root: &Path,
-        page: &str,
-        tokens: usize,
-        pages: usize,
-        ways: &mut BTreeMap<String, Vec<(usize, usize)>>,
-    ) {
-        let text = std::fs::read_to_string(root.join(page)).unwrap();
-        let tokens = tokens + estimate(&text);
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let is_up = link.starts_with("../");
-            match (page.starts_with("categories/"), is_up) {
-                (true, true) => ways.entry(link[3..].into()).or_default().push((tokens, pages + 1)),
-                (true, false) => walk(root, &format!("categories/{link}"), tokens, pages + 1, ways),
-                (false, _) if link.starts_with("categories/") => walk(root, link, tokens, pages + 1, ways),
-                (false, _) => ways.entry(link.into()).or_default().push((tokens, pages + 1)),
-            }
-        }
-    }
-    let mut ways_found = BTreeMap::new();
-    walk(root, "README.md", 0, 0, &mut ways_found);
-    ways_found
-}
-
-#[test]
-fn the_way_from_the_index_to_a_page_is_short() {
-    let pool = open(&data("catalogs").join("bfcl-functions.json"));
-    for (count, most_pages, most_tokens) in [(1000, 2, 3000), (1853, 3, 5000)] {
-        let tools: Vec<Value> = pool.catalog.tools[..count]
-            .iter()
-            .map(|tool| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}}))
-            .collect();
-        let checked = open_text("tools.json", &json!({ "tools": tools }).to_string());
-        let out = tempfile::tempdir().unwrap();
-        fixture::render(&checked, None, &out.path().join("tools"));
-        let ways = ways(&out.path().join("tools"));
-        assert_eq!(ways.len(), count);
-        assert!(ways.values().all(|found| found.len() == 1), "each tool is listed exactly once");
-        let longest = ways.values().flatten().max().unwrap();
-        let pages = ways.values().flatten().map(|way| way.1).max().unwrap();
-        let readme = std::fs::read_to_string(out.path().join("tools/README.md")).unwrap();
-        let behind = |line: &str| line.split_once(")** - ")?.1.split_once(" tools")?.0.parse().ok();
-        let most: usize = readme.lines().filter_map(behind).max().unwrap();
-        assert!(most * 5 <= count, "a line of the README hides {most} of {count} tools");
-        assert!(longest.0 <= most_tokens && pages <= most_pages, "{count} tools: {longest:?}, {pages} pages");
-    }
-}
-
-#[test]
-fn names_of_any_length_end_in_an_index() {
-    let long = "zqxjvkwp ".repeat(4000);
-    let words = "a_word_and_".repeat(20_000);
-    let mut tools: Vec<Value> = (0..40)
-        .map(|index| {
-            let name = format!("tool_{index}");
-            json!({"name": name, "category": format!("{long}{index}"), "description": name, "parameters": {}})
-        })
-        .collect();
-    tools.push(json!({"name": words, "category": words, "description": "Long.", "parameters": {}}));
-    tools.push(json!({"name": format!("{words}b"), "description": "Long.", "parameters": {}}));
-    let root = folder(&[
-        ("toolcrib.toml", "[render]\nindex_tools = 1\npage_tokens = 200\n"),
-        ("tools.json", &json!(tools).to_string()),
-    ]);
-    let checked = open(root.path());
-    let out = tempfile::tempdir().unwrap();
-    fixture::render(&checked, None, &out.path().join("tools"));
-    assert_eq!(ways(&out.path().join("tools")).len(), checked.catalog.tools.len());
 }

@@ -1,13 +1,12 @@
-//! Real catalogs: every tool of each is loaded, documented and callable as far as its source allows.
+//! Real catalogs: every tool of each is loaded, and callable as far as its source allows.
 
 use std::collections::HashSet;
 use std::fs;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-use serde_json::Value;
-use toolcrib::catalog::{Callable, Catalog, Checked, Tool, registry};
-use toolcrib::config::ShortDescription;
-use toolcrib::tokens::estimate;
+use serde_json::{Value, json};
+use toolcrib_catalog::config::ShortDescription;
+use toolcrib_catalog::{Callable, Catalog, Checked, Tool, registry};
+use toolcrib_definition::tokens::estimate;
 
 use crate::fixture;
 
@@ -68,7 +67,6 @@ fn check(file: &str, tools: usize) {
     check_calls(file, checked);
     check_shorts(checked);
     check_bytes(file, &text, checked);
-    check_docs(checked);
     check_registry(checked);
     let elsewhere = fixture::folder(&[(&format!("deep/er/{file}"), text.as_str())]);
     let moved = fixture::open(&elsewhere.path().join("deep/er").join(file));
@@ -126,14 +124,15 @@ fn the_registry_of_an_example_is_read_back_whole() {
     for name in ["buildos", "github", "universal-agent"] {
         check_registry(&fixture::open(&fixture::package().join("examples").join(name)));
     }
-    let whole = serde_json::json!({
+    let whole = json!({
         "name": "burn", "description": "Burns it.", "parameters": {"type": "object"}, "safe": false, "cost": 2.5,
         "capabilities": ["streaming"], "allowed_roles": ["fire"], "when_forbidden": "visible", "approval": true,
         "dry_run": true, "notes": ["Hot."], "returns": "Ash.", "strict": true, "context_shift": "/context",
         "provider_schema": {"type": "object", "properties": {}}, "title": "Burn", "aliases": ["ignite"],
     });
-    let none = serde_json::json!({"name": "guess", "description": "D.", "allow_no_schema": true, "no_schema_mode": "read-only"});
-    let checked = fixture::open_text("tools.json", &serde_json::json!([whole, none]).to_string());
+    let none =
+        json!({"name": "guess", "description": "D.", "allow_no_schema": true, "no_schema_mode": "read-only"});
+    let checked = fixture::open_text("tools.json", &json!([whole, none]).to_string());
     check_registry(&checked);
     let text = registry(&checked.catalog, &checked.catalog.profile(None).unwrap());
     for field in
@@ -177,31 +176,4 @@ fn check_bytes(file: &str, text: &str, checked: &Checked) {
         seen += 1;
     }
     assert!(seen > 0 || document.get("paths").is_some(), "{file} has no schema at all");
-}
-
-fn check_docs(checked: &Checked) {
-    let out = tempfile::tempdir().unwrap();
-    fixture::render(checked, None, out.path());
-    for tool in &checked.catalog.tools {
-        let path = out.path().join(format!("{}.md", tool.safe_name));
-        let doc = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(first_heading(&doc).as_deref(), Some(tool.name.as_str()));
-        // A page changes when its tool changes, and only then.
-        assert!(!doc.contains(&checked.catalog.version), "{}", tool.name);
-    }
-}
-
-/// The words of the first heading as a reader sees them.
-fn first_heading(doc: &str) -> Option<String> {
-    let mut events = Parser::new(doc).skip_while(|event| !matches!(event, Event::Start(Tag::Heading { .. })));
-    events.next()?;
-    let inside = events.take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
-    Some(
-        inside
-            .map(|event| match event {
-                Event::Text(text) | Event::Code(text) => text.into_string(),
-                other => panic!("{other:?} in a heading"),
-            })
-            .collect(),
-    )
 }

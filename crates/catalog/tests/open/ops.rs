@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolcrib::catalog::{Resolved, registry};
-use toolcrib::tool::Effect;
+use toolcrib_catalog::{Resolved, registry};
+use toolcrib_definition::Effect;
 
 use crate::fixture;
 
