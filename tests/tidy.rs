@@ -203,10 +203,12 @@ fn the_tests_that_the_threat_model_names_exist() {
         let is_module = || tests.join(&path).with_extension("rs").is_file() || root().join(name).is_file();
         let is_test = || {
             let (module, test) = path.rsplit_once('/')?;
-            let text = fs::read_to_string(tests.join(module).with_extension("rs")).ok()?;
-            text.contains(&format!("fn {test}(")).then_some(())
+            let file = [tests.as_path(), root()]
+                .into_iter()
+                .find_map(|folder| fs::read_to_string(folder.join(module).with_extension("rs")).ok());
+            Some(file?.contains(&format!("fn {test}(")))
         };
-        assert!(is_module() || is_test().is_some(), "SECURITY.md names a test that is not there: {name}");
+        assert!(is_module() || is_test() == Some(true), "SECURITY.md names a test that is not there: {name}");
     }
 }
 

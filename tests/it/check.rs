@@ -1,93 +1,27 @@
-//! `toolcrib check`: each finding code from the smallest input that causes it, the report, severities, exit codes.
-
-mod cases;
+//! `toolcrib check`: the report, exit codes, and what fails other commands. Each finding code from the smallest input that causes
+//! it is in `crates/catalog/tests/open/findings/`.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use toolcrib::catalog::Checked;
 use toolcrib::finding::Code;
 
 use crate::fixture::{self, text};
 
-use cases::CASES;
-pub use cases::GOOD;
-
-/// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
-/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only a client's configuration, in `live/client.rs`, or only lists of live servers, or only labelled
-/// queries, in `eval.rs`.
-const ELSEWHERE: [Code; 10] = [
-    Code::FileTooLarge,
-    Code::SourceStale,
-    Code::ServerDisabled,
-    Code::LabelInvalid,
-    Code::LabelUnknown,
-    Code::DefinitionLeftOut,
-    Code::DefinitionRepaired,
-    Code::PayloadToolLeftOut,
-    Code::PayloadStrictOff,
-    Code::PayloadSchemaLoosened,
-];
-
-/// Where a code was found, all of them.
-fn found(folder: &TempDir, code: &str) -> Vec<(String, Option<usize>, String)> {
-    let checked = fixture::open(folder.path());
-    let findings = checked.findings.iter().filter(|finding| finding.code.as_str() == code);
-    let place = |finding: &toolcrib::finding::Finding| {
-        assert!(!finding.message.contains('\n') && !finding.message.is_empty(), "{}", finding.message);
-        let place = finding.place.clone().unwrap_or_default();
-        (place.file, place.line, place.pointer)
-    };
-    findings.map(place).collect()
-}
+/// A definition without any fault.
+pub const GOOD: &str = "name: read_file\ndescription: Reads text from disk.\nparameters: {type: object}\n";
 
 #[test]
-fn every_code_is_found_where_its_cause_is() {
-    let mut seen: BTreeSet<Code> = ELSEWHERE.into();
-    let mut wrong = Vec::new();
-    for (code, files, (file, line, pointer)) in CASES {
-        seen.insert(Code::parse(code).unwrap());
-        let got = found(&fixture::folder(files), code);
-        let fits = |(in_file, at, path): &(String, Option<usize>, String)| {
-            in_file == file && (line.is_none() || at == line) && path == pointer
-        };
-        if !got.iter().any(fits) {
-            wrong.push(format!("{code}: expected {file}:{line:?} {pointer:?}, got {got:?}"));
-        }
-    }
-    let all: BTreeSet<Code> = Code::ALL.iter().copied().collect();
-    let never: Vec<&Code> = all.difference(&seen).collect();
-    assert!(never.is_empty(), "no fixture causes {never:?}");
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-#[test]
-fn a_file_over_the_limit() {
+fn a_file_over_the_limit_fails() {
     let folder = fixture::folder(&[
         ("b.yaml", GOOD),
         ("toolcrib.toml", "[[source]]\npath = \"a.json\"\n\n[[source]]\npath = \"b.yaml\"\n"),
     ]);
     File::create(folder.path().join("a.json")).unwrap().set_len(65 << 20).unwrap();
-    assert_eq!(found(&folder, "file-too-large"), [("a.json".to_string(), None, String::new())]);
     assert_eq!(fixture::run(&["check", text(folder.path())]).code, 1);
-}
-
-#[test]
-fn one_bad_definition_costs_no_other() {
-    let folder = fixture::folder(&[
-        ("a.json", "[{\"name\": }]"),
-        (
-            "b.yaml",
-            &format!(
-                "- 1\n- name: x\n  parameters: {{type: string}}\n- {}",
-                GOOD.trim_end().replace('\n', "\n  ")
-            ),
-        ),
-    ]);
-    let checked = fixture::open(folder.path());
-    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["x", "read_file"]);
 }
 
 #[test]
@@ -160,88 +94,11 @@ fn exit_codes() {
 }
 
 #[test]
-fn severities_and_ignores() {
-    let tools = "- {name: a, parameters: {type: object}}\n- {name: b, parameters: {type: object}}\n";
-    let check = |config: &str, expect: &[(&str, &str, &str)]| {
-        let folder = fixture::folder(&[("toolcrib.toml", config), ("a.yaml", tools)]);
-        let checked = fixture::open(folder.path());
-        let got: Vec<(&str, &str, &str)> = checked
-            .findings
-            .iter()
-            .filter(|finding| !matches!(finding.code, Code::ShortDerived | Code::EffectGuessed))
-            .map(|finding| {
-                (
-                    finding.code.as_str(),
-                    finding.severity.as_str(),
-                    finding.tool.as_deref().unwrap_or_default(),
-                )
-            })
-            .collect();
-        assert_eq!(got, expect, "{config}");
-    };
-    let of = |severity| [("description-missing", severity, "a"), ("description-missing", severity, "b")];
-    check("", &of("warning"));
-    check("[lint.severity]\ndescription-missing = \"error\"\n", &of("error"));
-    check("[lint.severity]\ndescription-missing = \"info\"\n", &of("info"));
-    check("[lint.severity]\ndescription-missing = \"off\"\n", &[]);
-    check(
-        "[[lint.ignore]]\ncode = \"description-missing\"\nmatch = \"a\"\nreason = \"Old.\"\n",
-        &of("warning")[1..],
-    );
-    check("[[lint.ignore]]\ncode = \"description-missing\"\n", &[]);
-}
-
-#[test]
 fn the_examples_have_no_errors() {
     for example in ["examples/universal-agent", "examples/buildos", "examples/github", "starter"] {
         let run = fixture::run(&["check", example]);
         assert_eq!(run.code, 0, "{example}\n{}", run.stdout);
     }
-}
-
-#[test]
-fn an_entry_without_a_name_is_told_and_its_neighbours_stay() {
-    let tool =
-        |fields: &str| format!(r#"{{{fields}"description":"Reads a.","inputSchema":{{"type":"object"}}}}"#);
-    let list = format!("[{},{},{}]", tool(r#""name":"a","#), tool(""), tool(r#""nme":"b","#));
-    for text in [list.clone(), format!(r#"{{"tools":{list}}}"#)] {
-        let checked = fixture::open_text("tools.json", &text);
-        assert_eq!(checked.catalog.tools.len(), 1);
-        let nameless: Vec<_> =
-            checked.findings.iter().filter(|finding| finding.code == Code::DefinitionInvalid).collect();
-        assert_eq!(nameless.len(), 2, "{text}");
-        assert_eq!(nameless[1].help.as_deref(), Some("write `name` for `nme`"));
-    }
-}
-
-#[test]
-fn what_nobody_can_have_meant_in_a_schema_is_told() {
-    let schema = serde_json::json!({
-        "type": "object", "required": ["pth"],
-        "properties": {
-            "path": {"type": "strng", "description": "P."},
-            "mode": {"enum": ["fast", "slow"], "default": "quick", "description": "M."},
-            "when": {"type": "string", "format": "date-tme", "description": "W."},
-            "own": {"type": "string", "format": "snowflake", "description": "O."},
-        },
-        "allOf": [{"required": ["elsewhere"]}],
-    });
-    let tools = |schema: &serde_json::Value| {
-        serde_json::json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string()
-    };
-    let told = |schema: &serde_json::Value| -> Vec<String> {
-        let checked = fixture::open_text("tools.json", &tools(schema));
-        let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
-        doubtful.map(|finding| finding.place.clone().unwrap().pointer).collect()
-    };
-    let places =
-        ["mode/default", "path/type", "when/format"].map(|at| format!("/0/parameters/properties/{at}"));
-    let mut combined = told(&schema);
-    combined.sort();
-    assert_eq!(combined, places);
-    let mut alone = schema.clone();
-    alone.as_object_mut().unwrap().remove("allOf");
-    assert!(told(&alone).contains(&"/0/parameters/required/0".to_string()));
 }
 
 #[test]
@@ -253,15 +110,6 @@ fn a_syntax_error_shows_its_line() {
         "{}",
         run.stdout
     );
-}
-
-#[test]
-fn a_name_that_is_empty_is_told_as_such() {
-    let tools = r#"[{"name": "", "inputSchema": {}}, {"nme": "a", "inputSchema": {}}, {"name": "b", "inputSchema": {}}]"#;
-    let checked = fixture::open_text("tools.json", tools);
-    let nameless = checked.findings.iter().filter(|finding| finding.code.as_str() == "definition-invalid");
-    let help: Vec<&str> = nameless.filter_map(|finding| finding.help.as_deref()).collect();
-    assert_eq!(help, ["its `name` is empty, or no text: name it by what it does", "write `name` for `nme`"]);
 }
 
 /// A catalog in a folder below the working folder, with an error and a name that needs escaping.
@@ -313,46 +161,6 @@ fn sarif_holds_to_its_schema() {
 }
 
 #[test]
-fn what_looks_like_a_tool_in_a_folder_and_is_not_understood_is_an_error() {
-    let schema = json!({"type": "object", "properties": {"phone": {"type": "string"}}});
-    let check = |key: &str, parameters: Value, expect: &[&str]| {
-        let tool = json!({"name": "send_sms", "description": "Sends a text.", key: parameters}).to_string();
-        let folder = fixture::folder(&[("good.yaml", GOOD), ("sms.json", &tool)]);
-        let checked = fixture::open(folder.path());
-        let errors: Vec<&str> = checked.findings.errors().map(|finding| finding.code.as_str()).collect();
-        assert_eq!(errors, expect, "{key}: {:#?}", checked.findings);
-        let mut schemas = checked.catalog.tools.iter().map(|tool| tool.parameters.schema());
-        let has_phone = schemas.any(|schema| schema["properties"].get("phone").is_some());
-        assert_eq!(has_phone, expect.is_empty(), "{key}");
-    };
-    for key in ["parameter", "arguments", "params", "input_schemas"] {
-        check(key, schema.clone(), &["definition-invalid"]);
-    }
-    check("inputSchema", schema.to_string().into(), &["definition-invalid"]);
-    check("parameters", json!({"phone": "string", "text": "string"}), &[]);
-    check("inputSchema", json!({"phone": "string", "text": "string"}), &[]);
-    let other =
-        json!({"name": "deploy", "description": "An action.", "inputs": {"phone": {"description": "P."}}});
-    let folder = fixture::folder(&[("good.yaml", GOOD), ("action.json", &other.to_string())]);
-    assert_eq!(fixture::open(folder.path()).findings.errors().count(), 0);
-}
-
-#[test]
-fn a_keyword_that_is_none_is_told_with_the_nearest_word() {
-    let schema = json!({"type": "object", "propertys": {}, "requried": ["a"], "properties": {
-        "a": {"type": "string", "description": "A.", "x-note": 1, "example": "x"},
-        "b": {"type": "string", "optional": true, "description": "B.", "ui:widget": "text"},
-    }});
-    let tools = json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string();
-    let checked = fixture::open_text("tools.json", &tools);
-    let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
-    let mut helps: Vec<&str> = doubtful.filter_map(|finding| finding.help.as_deref()).collect();
-    helps.sort();
-    let expect = ["properties", "required"].map(|word| format!("did you mean `{word}`?"));
-    assert_eq!(helps, expect);
-}
-
-#[test]
 fn only_lost_tools_and_arguments_fail_commands_that_write() {
     let run = |tools: Value, expect: i32| {
         let folder = fixture::folder(&[("tools.json", &tools.to_string())]);
@@ -381,4 +189,46 @@ fn only_lost_tools_and_arguments_fail_commands_that_write() {
         json!([{"description": "no name", "parameters": {"type": "object"}}, {"name": "b", "parameters": {"type": "object"}}]),
         1,
     );
+}
+
+#[test]
+fn a_repaired_value_fails_check_and_no_command_that_writes() {
+    let document = json!({
+        "openapi": "3.0.0", "info": {"title": "T", "version": "1"},
+        "paths": {"/x": {"delete": {
+            "operationId": "delete_x", "description": "Deletes the x of this name.",
+            "parameters": [{"name": "force", "in": "query", "required": "true", "schema": {"type": "boolean"}}],
+            "requestBody": {"required": "true", "content": {"application/json": {"schema": {
+                "type": "object", "required": "name",
+                "properties": {"name": {"type": "string", "maxLength": "10", "nullable": "true"}},
+            }}}},
+            "responses": {},
+        }}},
+    });
+    let folder = fixture::folder(&[("api.json", &document.to_string())]);
+    let catalog = folder.path().join("api.json");
+    let run = |command: &[&str]| fixture::run(&[command, &[text(&catalog)]].concat()).code;
+    let out = folder.path().join("out");
+    assert_eq!(run(&["render", "--out", text(&out)]), 0);
+    assert_eq!(run(&["seed", text(&folder.path().join("workspace"))]), 0);
+    assert_eq!(run(&["check"]), 1);
+}
+
+#[test]
+fn derived_structure_is_told_and_can_be_kept() {
+    let names = ["create_issue", "list_issues", "get_issue"];
+    let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "parameters": {}})).collect();
+    let root = fixture::folder(&[("tools.json", &json!(tools).to_string())]);
+    let is_told =
+        |checked: &Checked| fixture::codes(checked).iter().any(|(code, ..)| *code == "category-derived");
+    assert!(is_told(&fixture::open(root.path())));
+    let lines = fixture::run(&["check", "--suggest", text(root.path())]).stdout;
+    assert_eq!(
+        lines,
+        "[[overlay]]\nmatch = [\"create_issue\", \"list_issues\", \"get_issue\"]\ncategory = \"Issues\"\n"
+    );
+    fixture::write(root.path(), "toolcrib.toml", &lines);
+    let kept = fixture::open(root.path());
+    assert!(!is_told(&kept));
+    assert_eq!(kept.catalog.named("get_issue").unwrap().category().to_string(), "Issues");
 }

@@ -16,6 +16,11 @@ use toolcrib::render::{Docs, Templates};
 use toolcrib::{config, finding};
 use walkdir::WalkDir;
 
+#[path = "../fixture/catalogs.rs"]
+mod catalogs;
+
+pub use catalogs::{CATALOGS, catalog};
+
 /// The files of a folder by relative path; what toolcrib keeps for itself is left out.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -201,32 +206,6 @@ pub fn ended(output: Output) -> Run {
 /// A path as an argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-/// The catalogs of others, which lie in `tests/data` and `examples`.
-pub const CATALOGS: [&str; 9] = [
-    "bfcl-functions.json",
-    "box-openapi.json",
-    "discord-openapi.json",
-    "docker-registry-tools.json",
-    "github-mcp-server.json",
-    "livemcpbench-servers.json",
-    "notion-openapi.json",
-    "toucan-nasty-servers.json",
-    "universal-agent-openai.json",
-];
-
-/// One of [`CATALOGS`], opened once for all tests, with its path.
-pub fn catalog(name: &str) -> (PathBuf, &'static Checked) {
-    static OPENED: Mutex<BTreeMap<String, &'static Checked>> = Mutex::new(BTreeMap::new());
-    let path = match name {
-        "github-mcp-server.json" => package().join("examples/github/tools.json"),
-        "universal-agent-openai.json" => package().join("examples/universal-agent/tools.json"),
-        _ => data("catalogs").join(name),
-    };
-    let mut opened = OPENED.lock().unwrap();
-    let checked = *opened.entry(name.to_string()).or_insert_with(|| Box::leak(Box::new(open(&path))));
-    (path, checked)
 }
 
 /// A folder of the data of others that tests read.

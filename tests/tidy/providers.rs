@@ -23,7 +23,7 @@ const PLACES: [&str; 9] = [
 const GOLDEN: &str = "tests/golden/payload";
 
 /// The folder with a judge of each provider's rules.
-const JUDGES: &str = "tests/it/rules";
+const JUDGES: &str = "crates/providers/tests/formats/rules";
 
 #[test]
 fn every_provider_is_complete_and_its_places_are_documented() {

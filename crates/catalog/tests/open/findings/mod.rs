@@ -1,0 +1,215 @@
+//! Each finding code from the smallest input that causes it, and what a finding says.
+
+mod cases;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolcrib_definition::finding::{Code, Finding};
+
+use cases::{CASES, GOOD};
+
+use crate::fixture;
+
+/// Codes whose fixture is no text, tested below; codes that only payloads have, tested in `findings.rs` and `strict.rs` of
+/// `crates/providers/tests/formats/rules/`; and those of a server that goes away (`live/follow.rs` of `tests/it`), of a client's
+/// configuration (`live/client.rs`), of lists of live servers, and of labelled queries (`eval.rs`).
+const ELSEWHERE: [Code; 10] = [
+    Code::FileTooLarge,
+    Code::SourceStale,
+    Code::ServerDisabled,
+    Code::LabelInvalid,
+    Code::LabelUnknown,
+    Code::DefinitionLeftOut,
+    Code::DefinitionRepaired,
+    Code::PayloadToolLeftOut,
+    Code::PayloadStrictOff,
+    Code::PayloadSchemaLoosened,
+];
+
+/// Where a code was found, all of them.
+fn found(folder: &TempDir, code: &str) -> Vec<(String, Option<usize>, String)> {
+    let checked = fixture::open(folder.path());
+    let findings = checked.findings.iter().filter(|finding| finding.code.as_str() == code);
+    let place = |finding: &Finding| {
+        assert!(!finding.message.contains('\n') && !finding.message.is_empty(), "{}", finding.message);
+        let place = finding.place.clone().unwrap_or_default();
+        (place.file, place.line, place.pointer)
+    };
+    findings.map(place).collect()
+}
+
+#[test]
+fn every_code_is_found_where_its_cause_is() {
+    let mut seen: BTreeSet<Code> = ELSEWHERE.into();
+    let mut wrong = Vec::new();
+    for (code, files, (file, line, pointer)) in CASES {
+        seen.insert(Code::parse(code).unwrap());
+        let got = found(&fixture::folder(files), code);
+        let fits = |(in_file, at, path): &(String, Option<usize>, String)| {
+            in_file == file && (line.is_none() || at == line) && path == pointer
+        };
+        if !got.iter().any(fits) {
+            wrong.push(format!("{code}: expected {file}:{line:?} {pointer:?}, got {got:?}"));
+        }
+    }
+    let all: BTreeSet<Code> = Code::ALL.iter().copied().collect();
+    let never: Vec<&Code> = all.difference(&seen).collect();
+    assert!(never.is_empty(), "no fixture causes {never:?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_file_over_the_limit() {
+    let folder = fixture::folder(&[
+        ("b.yaml", GOOD),
+        ("toolcrib.toml", "[[source]]\npath = \"a.json\"\n\n[[source]]\npath = \"b.yaml\"\n"),
+    ]);
+    File::create(folder.path().join("a.json")).unwrap().set_len(65 << 20).unwrap();
+    assert_eq!(found(&folder, "file-too-large"), [("a.json".to_string(), None, String::new())]);
+}
+
+#[test]
+fn one_bad_definition_costs_no_other() {
+    let folder = fixture::folder(&[
+        ("a.json", "[{\"name\": }]"),
+        (
+            "b.yaml",
+            &format!(
+                "- 1\n- name: x\n  parameters: {{type: string}}\n- {}",
+                GOOD.trim_end().replace('\n', "\n  ")
+            ),
+        ),
+    ]);
+    let checked = fixture::open(folder.path());
+    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["x", "read_file"]);
+}
+
+#[test]
+fn severities_and_ignores() {
+    let tools = "- {name: a, parameters: {type: object}}\n- {name: b, parameters: {type: object}}\n";
+    let check = |config: &str, expect: &[(&str, &str, &str)]| {
+        let folder = fixture::folder(&[("toolcrib.toml", config), ("a.yaml", tools)]);
+        let checked = fixture::open(folder.path());
+        let got: Vec<(&str, &str, &str)> = checked
+            .findings
+            .iter()
+            .filter(|finding| !matches!(finding.code, Code::ShortDerived | Code::EffectGuessed))
+            .map(|finding| {
+                (
+                    finding.code.as_str(),
+                    finding.severity.as_str(),
+                    finding.tool.as_deref().unwrap_or_default(),
+                )
+            })
+            .collect();
+        assert_eq!(got, expect, "{config}");
+    };
+    let of = |severity| [("description-missing", severity, "a"), ("description-missing", severity, "b")];
+    check("", &of("warning"));
+    check("[lint.severity]\ndescription-missing = \"error\"\n", &of("error"));
+    check("[lint.severity]\ndescription-missing = \"info\"\n", &of("info"));
+    check("[lint.severity]\ndescription-missing = \"off\"\n", &[]);
+    check(
+        "[[lint.ignore]]\ncode = \"description-missing\"\nmatch = \"a\"\nreason = \"Old.\"\n",
+        &of("warning")[1..],
+    );
+    check("[[lint.ignore]]\ncode = \"description-missing\"\n", &[]);
+}
+
+#[test]
+fn an_entry_without_a_name_is_told_and_its_neighbours_stay() {
+    let tool =
+        |fields: &str| format!(r#"{{{fields}"description":"Reads a.","inputSchema":{{"type":"object"}}}}"#);
+    let list = format!("[{},{},{}]", tool(r#""name":"a","#), tool(""), tool(r#""nme":"b","#));
+    for text in [list.clone(), format!(r#"{{"tools":{list}}}"#)] {
+        let checked = fixture::open_text("tools.json", &text);
+        assert_eq!(checked.catalog.tools.len(), 1);
+        let nameless: Vec<_> =
+            checked.findings.iter().filter(|finding| finding.code == Code::DefinitionInvalid).collect();
+        assert_eq!(nameless.len(), 2, "{text}");
+        assert_eq!(nameless[1].help.as_deref(), Some("write `name` for `nme`"));
+    }
+}
+
+#[test]
+fn what_nobody_can_have_meant_in_a_schema_is_told() {
+    let schema = json!({
+        "type": "object", "required": ["pth"],
+        "properties": {
+            "path": {"type": "strng", "description": "P."},
+            "mode": {"enum": ["fast", "slow"], "default": "quick", "description": "M."},
+            "when": {"type": "string", "format": "date-tme", "description": "W."},
+            "own": {"type": "string", "format": "snowflake", "description": "O."},
+        },
+        "allOf": [{"required": ["elsewhere"]}],
+    });
+    let tools = |schema: &Value| {
+        json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string()
+    };
+    let told = |schema: &Value| -> Vec<String> {
+        let checked = fixture::open_text("tools.json", &tools(schema));
+        let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
+        doubtful.map(|finding| finding.place.clone().unwrap().pointer).collect()
+    };
+    let places =
+        ["mode/default", "path/type", "when/format"].map(|at| format!("/0/parameters/properties/{at}"));
+    let mut combined = told(&schema);
+    combined.sort();
+    assert_eq!(combined, places);
+    let mut alone = schema.clone();
+    alone.as_object_mut().unwrap().remove("allOf");
+    assert!(told(&alone).contains(&"/0/parameters/required/0".to_string()));
+}
+
+#[test]
+fn a_name_that_is_empty_is_told_as_such() {
+    let tools = r#"[{"name": "", "inputSchema": {}}, {"nme": "a", "inputSchema": {}}, {"name": "b", "inputSchema": {}}]"#;
+    let checked = fixture::open_text("tools.json", tools);
+    let nameless = checked.findings.iter().filter(|finding| finding.code.as_str() == "definition-invalid");
+    let help: Vec<&str> = nameless.filter_map(|finding| finding.help.as_deref()).collect();
+    assert_eq!(help, ["its `name` is empty, or no text: name it by what it does", "write `name` for `nme`"]);
+}
+
+#[test]
+fn what_looks_like_a_tool_in_a_folder_and_is_not_understood_is_an_error() {
+    let schema = json!({"type": "object", "properties": {"phone": {"type": "string"}}});
+    let check = |key: &str, parameters: Value, expect: &[&str]| {
+        let tool = json!({"name": "send_sms", "description": "Sends a text.", key: parameters}).to_string();
+        let folder = fixture::folder(&[("good.yaml", GOOD), ("sms.json", &tool)]);
+        let checked = fixture::open(folder.path());
+        let errors: Vec<&str> = checked.findings.errors().map(|finding| finding.code.as_str()).collect();
+        assert_eq!(errors, expect, "{key}: {:#?}", checked.findings);
+        let mut schemas = checked.catalog.tools.iter().map(|tool| tool.parameters.schema());
+        let has_phone = schemas.any(|schema| schema["properties"].get("phone").is_some());
+        assert_eq!(has_phone, expect.is_empty(), "{key}");
+    };
+    for key in ["parameter", "arguments", "params", "input_schemas"] {
+        check(key, schema.clone(), &["definition-invalid"]);
+    }
+    check("inputSchema", schema.to_string().into(), &["definition-invalid"]);
+    check("parameters", json!({"phone": "string", "text": "string"}), &[]);
+    check("inputSchema", json!({"phone": "string", "text": "string"}), &[]);
+    let other =
+        json!({"name": "deploy", "description": "An action.", "inputs": {"phone": {"description": "P."}}});
+    let folder = fixture::folder(&[("good.yaml", GOOD), ("action.json", &other.to_string())]);
+    assert_eq!(fixture::open(folder.path()).findings.errors().count(), 0);
+}
+
+#[test]
+fn a_keyword_that_is_none_is_told_with_the_nearest_word() {
+    let schema = json!({"type": "object", "propertys": {}, "requried": ["a"], "properties": {
+        "a": {"type": "string", "description": "A.", "x-note": 1, "example": "x"},
+        "b": {"type": "string", "optional": true, "description": "B.", "ui:widget": "text"},
+    }});
+    let tools = json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string();
+    let checked = fixture::open_text("tools.json", &tools);
+    let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
+    let mut helps: Vec<&str> = doubtful.filter_map(|finding| finding.help.as_deref()).collect();
+    helps.sort();
+    let expect = ["properties", "required"].map(|word| format!("did you mean `{word}`?"));
+    assert_eq!(helps, expect);
+}

@@ -1,0 +1,8 @@
+//! What a catalog holds once it is opened: tools of every format, their names, ops and categories, and findings.
+
+mod catalogs;
+mod findings;
+mod fixture;
+mod formats;
+mod ops;
+mod structure;

@@ -1,0 +1,6 @@
+//! The pages of whole catalogs: of real ones, and of ones that mean harm.
+
+mod catalogs;
+mod fixture;
+mod hostile;
+mod index;
