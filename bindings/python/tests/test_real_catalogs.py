@@ -73,6 +73,11 @@ def gemini(calls):
     return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
 
 
+def gemini_interactions(calls):
+    parts = [{"name": name, "arguments": given} for name, given in calls]
+    return {"outputs": [{"type": "function_call", "id": str(at), **part} for at, part in enumerate(parts)]}
+
+
 def bedrock(calls):
     parts = [{"name": name, "input": given} for name, given in calls]
     content = [{"toolUse": {"toolUseId": str(at), **part}} for at, part in enumerate(parts)]
@@ -88,13 +93,19 @@ def cohere(calls):
     return {"message": openai(calls)["choices"][0]["message"]}
 
 
+def mcp(calls):
+    calls = [{"name": name, "arguments": given} for name, given in calls]
+    return [{"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": call} for at, call in enumerate(calls)]
+
+
 def langchain(calls):
     return {"tool_calls": [{"id": str(at), "name": name, "args": given} for at, (name, given) in enumerate(calls)]}
 
 
 WIRES = {
     "anthropic": anthropic, "bedrock": bedrock, "cohere": cohere, "gemini": gemini, "langchain": langchain,
-    "mistral": openai, "ollama": ollama, "openai": openai, "openai-responses": responses,
+    "gemini-interactions": gemini_interactions, "mcp": mcp, "mistral": openai, "ollama": ollama, "openai": openai,
+    "openai-responses": responses,
 }
 
 

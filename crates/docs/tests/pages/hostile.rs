@@ -147,6 +147,7 @@ fn a_huge_file_is_a_finding() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn twenty_thousand_tools_in_one_file() {
     let tools: Vec<String> = (0..20_000)
         .map(|index| {
