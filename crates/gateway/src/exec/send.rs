@@ -112,9 +112,8 @@ async fn run_function(
     request: BackendRequest<'_>,
 ) -> Result<BackendResponse, BackendError> {
     let Some(answer) = (call.functions)(&call.context, function, request.arguments.clone()) else {
-        return Err(BackendError::unconfigured(
-            "this tool is to be run by a function that there is not, or that runs tools itself",
-        ));
+        let message = format!("`{function}` is not a built-in function that can run a tool");
+        return Err(BackendError::unconfigured(message));
     };
     request.begun.mark();
     let time = call.config().serve.limits.call_time();

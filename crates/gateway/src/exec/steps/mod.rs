@@ -287,7 +287,7 @@ impl<'c> Run<'c> {
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let (Some(key), true) = (&self.key, goes_on) {
             next.push_str(&format!(
-                "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
+                "; retry with \"idempotency_key\": \"{key}\" to resume: finished steps are skipped"
             ));
         }
         let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
