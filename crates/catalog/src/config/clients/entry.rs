@@ -11,6 +11,7 @@ use super::file::MAX_BYTES;
 use super::format::ClientFormat;
 use super::placeholder::{as_placeholders, of_client};
 use super::project::Project;
+use super::uncarried::uncarried;
 use crate::config::env_file::env_variables;
 use crate::config::server::Server;
 
@@ -149,6 +150,11 @@ pub(super) fn server(
     if let Some(unknown) = of_client(entry) {
         return Err(format!(
             "only the client knows the value of `{unknown}`: write the value itself, or `${{NAME}}` with an environment variable that has it"
+        ));
+    }
+    if let Some(key) = uncarried(all) {
+        return Err(format!(
+            "`{key}` is not supported; without it, the server could lack a credential or a safety measure, so it is for its client alone"
         ));
     }
     let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
