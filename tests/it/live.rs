@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
@@ -276,4 +277,27 @@ for n in $(seq 14); do sleep 0.4; note progress '"progressToken":'$token',"progr
     write(root.path(), "toolcrib.toml", &toml);
     let told = run(&["call", "tool_exec", r#"{"op": "count_trees"}"#, text(root.path())]);
     assert!(told.stdout.contains("all trees"), "{} {}", told.stdout, told.stderr);
+}
+
+#[test]
+fn annotations_that_the_protocol_does_not_name_are_listed_as_the_server_has_them() {
+    let annotations = json!({"readOnlyHint": true, "title": "T", "category": "beds", "cost": 1.5, "more": {"a": [1, null]}, "none": null});
+    let script = r#"while read -r line; do id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p'); case "$line" in
+*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';;
+*tools/list*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"get_plain","inputSchema":{"type":"object"}},{"name":"get_bed","inputSchema":{"type":"object"},"annotations":ANNOTATIONS}]}}';;
+*'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}';; esac; done"#;
+    let root = folder(&[("server.sh", &script.replace("ANNOTATIONS", &annotations.to_string()))]);
+    let command = format!("['sh', '{}']", text(&root.path().join("server.sh")));
+    write(
+        root.path(),
+        "toolcrib.toml",
+        &format!("[[source]]\nserver = 'sky'\nmcp = {{ command = {command} }}\n"),
+    );
+    let state = folder(&[]);
+    let (mut client, _) = through::Client::connected(root.path(), state.path(), &["--mode", "full"]);
+    let listed = client.ask("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let given =
+        |name: &str| tools.iter().find(|tool| tool["name"] == name).map(|tool| tool["annotations"].clone());
+    assert_eq!((given("get_bed"), given("get_plain")), (Some(annotations), Some(Value::Null)), "{listed}");
 }

@@ -38,6 +38,7 @@ mod registry;
 mod resolve;
 mod sample;
 mod schema;
+mod service_prefix;
 mod set_arguments;
 mod short;
 pub mod sources;

@@ -8,6 +8,8 @@
 //!    ([`listed_tools`]).
 //! 4. [`response`] has complete response bodies and problems, [`response_cache`] the bodies of each catalog view.
 //! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`call_limiter::CallLimiter`].
+// The futures of the HTTP client are nested deeply, more so with telemetry.
+#![recursion_limit = "256"]
 
 pub mod auth;
 mod call_limiter;

@@ -23,6 +23,8 @@ pub(crate) struct ListedTools {
     tools: Vec<Tool>,
     /// The position of each tool in the catalog, by the name it is listed under.
     places: HashMap<String, usize>,
+    /// Annotations of live servers that the SDK's [`Tool`] has no place for, by the same name.
+    more_annotations: HashMap<String, JsonObject>,
 }
 
 impl ListedTools {
@@ -54,6 +56,7 @@ impl ListedTools {
             if is_whole {
                 as_its_server_lists_it(&mut tool, own);
             }
+            let annotations = tool.get("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
             let Ok(mut tool) = serde_json::from_value::<Tool>(tool) else { continue };
             // A result may be cut, or only describe a dry run, and clients reject results that break an output schema.
             // Results of MCP servers are passed on whole.
@@ -61,6 +64,10 @@ impl ListedTools {
                 tool.output_schema = None;
             }
             bound.places.insert(tool.name.to_string(), index);
+            let more = unknown_annotations(annotations, &tool);
+            if !more.is_empty() {
+                bound.more_annotations.insert(tool.name.to_string(), more);
+            }
             bound.tools.push(tool);
         }
         bound
@@ -76,10 +83,22 @@ impl ListedTools {
         self.tools.iter().find(|tool| tool.name == listed)?.output_schema.as_ref()
     }
 
+    /// The annotations of the tool that is listed under this name which its [`Tool`] lacks.
+    pub(crate) fn more_annotations(&self, listed: &str) -> Option<&JsonObject> {
+        self.more_annotations.get(listed)
+    }
+
     /// The position in the catalog of the tool that is listed under this name.
     pub(crate) fn place(&self, listed: &str) -> Option<usize> {
         self.places.get(listed).copied()
     }
+}
+
+/// The annotations that a tool lost when it was read.
+fn unknown_annotations(mut annotations: JsonObject, tool: &Tool) -> JsonObject {
+    let read = serde_json::to_value(&tool.annotations).unwrap_or_default();
+    annotations.retain(|key, _| read.get(key).is_none());
+    annotations
 }
 
 /// Whether calls of a tool are answered with the results of an MCP server.

@@ -154,3 +154,31 @@ fn a_request_that_changes_something_is_not_read_whatever_its_definition_says() {
     }
     assert_eq!(findings(root.path(), "effect-doubted").len(), 3);
 }
+
+#[test]
+fn a_hint_is_believed_behind_a_shared_prefix_only_if_no_verb_of_the_name_changes_anything() {
+    let reads = ["get_bed", "list_beds", "search", "findBeds", "lookup", "read-bed"];
+    let others = [
+        "delete_bed", "delete_list", "remove", "purge_get", "plant_tree", "update_bed", "run_query",
+        "send_list", "search_and_replace", "get_or_create_bed", "find_then_delete", "set_status",
+        "exec_query", "shell_list", "bed",
+    ];
+    for prefix in ["garden_", "API-", "haCore", "x.garden_", "openmercato_customers_", "service/v2_"] {
+        let join = |rest: &str| match prefix {
+            "haCore" => format!("{prefix}{}{}", rest[..1].to_uppercase(), &rest[1..]),
+            _ => format!("{prefix}{rest}"),
+        };
+        let tool = |rest: &&str| json!({"name": join(rest), "description": "Does it.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+        let tools: Vec<Value> = reads.iter().chain(&others).map(tool).collect();
+        let root = folder(&[
+            ("toolcrib.toml", "[[source]]\npath = \"w.json\"\nserver = \"mine\"\n"),
+            ("w.json", &json!({ "tools": tools }).to_string()),
+        ]);
+        for rest in reads {
+            assert_eq!(effect(&root, &join(rest)), "read", "{prefix}{rest}");
+        }
+        for rest in others {
+            assert_ne!(effect(&root, &join(rest)), "read", "{prefix}{rest}");
+        }
+    }
+}

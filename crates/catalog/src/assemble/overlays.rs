@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::config::{Facts, Overlay, Workspace};
+use crate::service_prefix::ServicePrefixes;
 use crate::set_arguments::has_argument;
 use crate::sources::RawTool;
 use crate::trust::{OverlaidFields, settle_effect};
@@ -39,7 +40,7 @@ impl<'a> Overlays<'a> {
 
     /// The audience of each tool. The audience decides the name, so overlays that set it are matched by the written
     /// name alone.
-    pub(super) fn audiences(&self, raw: &[RawTool]) -> Vec<Audience> {
+    pub(super) fn audiences(&self, raw: &[RawTool], prefixes: &ServicePrefixes) -> Vec<Audience> {
         let overlays = &self.workspace.overlays;
         if !overlays.iter().any(|overlay| Audience::is_changed_by(&overlay.set)) {
             return raw.iter().map(|tool| Audience::of(&tool.definition)).collect();
@@ -47,7 +48,7 @@ impl<'a> Overlays<'a> {
         let audience = |tool: &RawTool| {
             let mut definition = tool.definition.clone();
             let name = definition.name.clone();
-            settle_effect(&mut definition, tool, &self.workspace.config.exec);
+            settle_effect(&mut definition, tool, &self.workspace.config.exec, prefixes);
             self.apply(&mut definition, &name, tool);
             Audience::of(&definition)
         };

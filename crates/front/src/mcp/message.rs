@@ -25,6 +25,13 @@ const MAX_NOTES: usize = 100;
 /// The key of data that marks an error of ours in place of an answer that cannot be read.
 const UNREADABLE: &str = "toolcrib/unreadable";
 
+/// The last item of a list that the SDK must not read.
+pub(super) const AS_WRITTEN: &str = "toolcrib/as-written";
+
+/// The annotations that the SDK knows.
+const ANNOTATIONS: [&str; 5] =
+    ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
 /// The message in a text, as the SDK can read it; `None` for noise, and nothing for a message that is dropped. `asked` is the
 /// id of the request that the text answers, where its transport knows that.
 pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
@@ -50,7 +57,10 @@ fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<
         };
     }
     match message(&written) {
-        Ok(None) => return Some(greeting(&written).map_or(written, Cow::Owned)),
+        Ok(None) => {
+            let read = greeting(&written).or_else(|| list_as_written(&written));
+            return Some(read.map_or(written, Cow::Owned));
+        }
         Ok(Some(value)) => return corrected(value, asked).map(Cow::Owned),
         Err(_) => {}
     }
@@ -94,6 +104,25 @@ fn greeting(text: &str) -> Option<String> {
         }
     }
     (*result != before).then(|| message.to_string())
+}
+
+/// A list with annotations that the SDK would drop, since it does not know them. An item that is no tool keeps it from reading the
+/// list, which stays as it is written.
+fn list_as_written(text: &str) -> Option<String> {
+    if !text.contains("\"annotations\"") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let tools = message.get_mut("result")?.get_mut("tools")?.as_array_mut()?;
+    let has_more = |tool: &Value| {
+        let annotations = tool.get("annotations").and_then(Value::as_object);
+        annotations.is_some_and(|all| all.keys().any(|key| !ANNOTATIONS.contains(&key.as_str())))
+    };
+    if !tools.iter().any(has_more) {
+        return None;
+    }
+    tools.push(AS_WRITTEN.into());
+    Some(message.to_string())
 }
 
 /// The error that stands for an answer that cannot be read.

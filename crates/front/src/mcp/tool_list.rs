@@ -8,6 +8,7 @@ use rmcp::service::ServiceError;
 use serde_json::Value;
 
 use super::http::{explain, server_problem};
+use super::message::AS_WRITTEN;
 use super::server_problem::Problem;
 use super::session::{Session, with_last_stderr};
 use toolcrib_catalog::sources::listings::Listing;
@@ -42,7 +43,7 @@ impl Session {
             };
             match page.get("tools").and_then(Value::as_array) {
                 Some(listed) => {
-                    let texts = listed.iter().map(Value::to_string);
+                    let texts = listed.iter().filter(|tool| **tool != AS_WRITTEN).map(Value::to_string);
                     tools.extend(texts.inspect(|text| bytes += text.len()));
                 }
                 None if cursors.is_empty() => return Err("its answer is no list of tools".into()),

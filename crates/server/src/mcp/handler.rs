@@ -20,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::annotated::MoreAnnotations;
 use super::connection::{MAX_WATCHED, too_many_watched};
 use super::cursor::{after_cursor, one_page};
 use super::requester::{FRESH_FOR, McpResult, Requester};
@@ -90,7 +91,11 @@ impl ServerHandler for McpService {
         let work = async |requester: Requester| {
             let after = after_cursor(request)?;
             let requester = self.with_all_listed(requester, Duration::MAX).await;
-            tools::list(&requester, after.as_deref(), is_newer(&context))
+            let list = tools::list(&requester, after.as_deref(), is_newer(&context))?;
+            if let Some(more) = context.extensions.get::<MoreAnnotations>() {
+                more.keep(&list, &requester);
+            }
+            Ok(list)
         };
         self.answer_plain("tools/list", &context, work).await
     }

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::{Duration, Instant, timeout_at};
 
+use super::annotated::Annotated;
 use super::bad_request::bad_request;
 use super::service::McpService;
 use crate::LiveCatalog;
@@ -43,7 +44,7 @@ pub async fn streams(
     let lines = LineTransport::new(Box::new(read), Box::new(write), end.clone());
     let mut stop = std::pin::pin!(stop);
     let begun = tokio::select! {
-        begun = handler.serve(lines) => begun,
+        begun = Annotated(handler).serve(lines) => begun,
         () = &mut stop => return Ok(()),
     };
     let session = match begun {

@@ -11,6 +11,7 @@ use super::file::MAX_BYTES;
 use super::format::ClientFormat;
 use super::placeholder::{as_placeholders, of_client};
 use super::project::Project;
+use super::uncarried::uncarried;
 use crate::config::env_file::env_variables;
 use crate::config::server::Server;
 
@@ -151,7 +152,12 @@ pub(super) fn server(
             "only the client knows the value of `{unknown}`: write the value itself, or `${{NAME}}` with an environment variable that has it"
         ));
     }
-    let filled = |text: &str| as_placeholders(text, &project.folder);
+    if let Some(key) = uncarried(all) {
+        return Err(format!(
+            "`{key}` is not supported; without it, the server could lack a credential or a safety measure, so it is for its client alone"
+        ));
+    }
+    let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
     // Zed once had a table of its own below `command`.
     let (program, process) = match all.get("command").or_else(|| all.get("cmd")) {
         Some(Value::Object(table)) => (table.get("path"), table),
@@ -190,7 +196,7 @@ pub(super) fn server(
 impl Process {
     /// The variables of `envFile`, those of the environment, and the server's own, which win.
     fn variables(self, project: &Project) -> Result<IndexMap<String, String>, String> {
-        let filled = |text: &str| as_placeholders(text, &project.folder);
+        let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
         let mut variables = IndexMap::new();
         if let Some(file) = self.env_file.as_deref().map(filled) {
             let path = project.folder.join(&file);

@@ -8,11 +8,13 @@ use regex::{Captures, Regex};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::format::{ClientFormat, OPENCODE, tables};
+use super::format::{ClientFormat, MCP_SERVERS, OPENCODE, tables};
 use toolcrib_definition::finding::{Document, Format, Unread, without_comments};
 
 /// Names of files that are the configuration of a client, whatever they hold.
 const NAMES: [&str; 2] = ["mcp.json", "settings.json"];
+/// Keys of the program or the address of a server, of which a map without a table needs one in each entry.
+const STARTS: [&str; 2] = ["command", "url"];
 /// Keys of API descriptions, which have `servers` too.
 const APIS: [&str; 3] = ["openapi", "asyncapi", "swagger"];
 /// The longest configuration of a client, in bytes.
@@ -38,7 +40,9 @@ pub(super) fn open(file: &Path) -> Option<Result<Document, Box<Unread>>> {
     }
     let text = std::fs::read_to_string(file).ok()?;
     let has_table = |(table, _): (&str, _)| text.contains(table.rsplit('/').next().unwrap_or_default());
-    if !tables().any(has_table) || is_something_else(&text, client_format(file)) {
+    let format = client_format(file);
+    let is_map = format == Format::Json && is_map_of_servers(&text);
+    if !is_map && (!tables().any(has_table) || is_something_else(&text, format)) {
         return None;
     }
     let shown = file.file_name()?.to_string_lossy();
@@ -51,6 +55,27 @@ pub(super) fn open(file: &Path) -> Option<Result<Document, Box<Unread>>> {
         Ok(document) if !is_named && document.value.get("tools").is_some_and(has_definitions) => None,
         read => Some(read),
     }
+}
+
+/// Whether a text is nothing but servers by name, as plugins have them in `.mcp.json`. Definitions have texts or schemas besides.
+fn is_map_of_servers(text: &str) -> bool {
+    if !STARTS.iter().any(|key| text.contains(key)) {
+        return false;
+    }
+    let fields = serde_json::from_str::<Map<String, Value>>(&without_comments(text));
+    fields.is_ok_and(|fields| are_servers(&fields))
+}
+
+/// Whether fields are nothing but servers by name.
+fn are_servers(fields: &Map<String, Value>) -> bool {
+    const OF_DEFINITIONS: [&str; 7] =
+        ["parameters", "inputSchema", "input_schema", "schema", "function", "method", "backend"];
+    let is_server = |entry: &Value| {
+        STARTS.iter().any(|key| entry.get(key).is_some_and(|given| given.is_string() || given.is_array()))
+            && starts_or_connects(entry)
+            && !OF_DEFINITIONS.iter().any(|key| entry.get(key).is_some())
+    };
+    !fields.is_empty() && fields.values().all(is_server)
 }
 
 /// Whether a text is plainly of something else, by its keys at the top. Definitions can be long, and are parsed elsewhere.
@@ -75,10 +100,12 @@ pub(super) struct ServerTable<'d> {
 impl<'d> ServerTable<'d> {
     /// The first table with a server.
     pub(super) fn of(document: &'d Value) -> Option<Self> {
-        tables().find_map(|(pointer, format)| {
+        let in_table = tables().find_map(|(pointer, format)| {
             let servers = document.pointer(pointer)?.as_object()?;
             servers.values().any(starts_or_connects).then_some(Self { pointer, format, servers })
-        })
+        });
+        let whole = document.as_object().filter(|fields| are_servers(fields));
+        in_table.or(whole.map(|servers| Self { pointer: "", format: &MCP_SERVERS, servers }))
     }
 
     /// The rules of a document for the tools of all its servers, which opencode has: `tools` and `permission`.

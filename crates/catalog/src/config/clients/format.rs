@@ -61,5 +61,8 @@ pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static ClientFor
 
 /// The format of the servers at a pointer.
 pub fn format_of_table(pointer: &str) -> Option<&'static ClientFormat> {
+    if pointer.is_empty() {
+        return Some(&MCP_SERVERS);
+    }
     tables().find(|(table, _)| *table == pointer).map(|(_, format)| format)
 }

@@ -2,7 +2,8 @@
 //!
 //! 1. [`table`] has a row for each client, and [`mod@format`] one for each way to write servers.
 //! 2. [`file`] recognizes the file of a client, which may have any name.
-//! 3. [`entry`] reads a server, with [`placeholder`]s, in the folder of its [`project`].
+//! 3. [`entry`] reads a server, with [`placeholder`]s, in the folder of its [`project`], unless it has a key that only
+//!    the client can act on ([`uncarried`]).
 //! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the settings next to it, say of a server
 //!    elsewhere.
 
@@ -14,6 +15,7 @@ mod project;
 mod rules;
 mod table;
 mod tools;
+mod uncarried;
 
 use std::path::Path;
 

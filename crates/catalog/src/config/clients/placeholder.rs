@@ -11,6 +11,7 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\$?\{env:(?P<env>[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\}|\$\{input:(?P<input>[^}:]+)\}",
         r"|\$\{(?P<known>workspaceFolder|workspaceRoot|workspaceFolderBasename|cwd|userHome|pathSeparator|/)\}",
+        r"|\$\{(?P<plugin>(?:CLAUDE_)?PLUGIN_ROOT)(?::-[^}]*)?\}",
         r"|(?P<before>^|[\s/:=@?&,])\$(?P<plain>[A-Z_][A-Z0-9_]*)\b",
     ))
     .ok()
@@ -25,7 +26,7 @@ static OF_CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn of_client(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
-            let filled = as_placeholders(text, Path::new("/"));
+            let filled = as_placeholders(text, Path::new("/"), Path::new("/"));
             Some(OF_CLIENT.as_ref()?.find(&filled)?.as_str().to_string())
         }
         Value::Array(items) => items.iter().find_map(of_client),
@@ -35,13 +36,16 @@ pub(super) fn of_client(value: &Value) -> Option<String> {
 }
 
 /// A text with the placeholders of clients as toolcrib writes them: `${env:X}`, `{env:X}` and `$X` are `${X}`,
-/// `${input:my-token}` is the variable `MY_TOKEN`, and the workspace is the folder of the file.
-pub(super) fn as_placeholders(text: &str, root: &Path) -> String {
+/// `${input:my-token}` is the variable `MY_TOKEN`, the workspace is the folder of the file, and the root of a plugin its folder.
+pub(super) fn as_placeholders(text: &str, root: &Path, plugin: &Path) -> String {
     let Some(pattern) = &*PLACEHOLDER else { return text.to_string() };
     // A shell replaces its own variables.
     let is_script = text.contains([';', '|', '`', '(', '\n']) || text.contains("&&");
     let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
         let part = |name: &str| found.name(name).map(|part| part.as_str());
+        if part("plugin").is_some() {
+            return plugin.to_string_lossy().into_owned();
+        }
         match (part("env"), part("input"), part("known"), part("plain")) {
             (Some(name), ..) => format!("${{{name}}}"),
             (_, Some(input), ..) => format!("${{{}}}", variable(input)),
@@ -73,7 +77,7 @@ mod tests {
     #[test]
     fn placeholders_of_clients_are_those_of_toolcrib() {
         let root = Path::new("project");
-        let filled = |text: &str| as_placeholders(text, root);
+        let filled = |text: &str| as_placeholders(text, root, Path::new("/plugin $1"));
         assert_eq!(filled("Bearer ${env:TOKEN}"), "Bearer ${TOKEN}");
         assert_eq!(filled("${input:my-token.2}"), "${MY_TOKEN_2}");
         assert_eq!(filled("${workspaceFolder}/data"), "project/data");
@@ -84,6 +88,8 @@ mod tests {
         assert_eq!(filled("cd $HOME && ls"), "cd $HOME && ls");
         assert_eq!(filled("${userHome}${/}${workspaceFolderBasename}"), "${HOME}/project");
         assert_eq!(filled("${workspaceRoot}:${cwd}"), "project:project");
+        assert_eq!(filled("${CLAUDE_PLUGIN_ROOT}/a:${PLUGIN_ROOT:-x}"), "/plugin $1/a:/plugin $1");
+        assert_eq!(filled("cd ${PLUGIN_ROOT} && ${MY_PLUGIN_ROOT}"), "cd /plugin $1 && ${MY_PLUGIN_ROOT}");
     }
 
     #[test]

@@ -8,10 +8,15 @@ use super::file::read_client_text;
 use super::format::ClientFormat;
 use super::table::{CLIENTS, Client, ClientPlace};
 
+/// The folder in which a plugin keeps its manifest.
+const PLUGIN_FOLDER: &str = ".claude-plugin";
+
 /// The project of a client's file.
 pub(super) struct Project {
     /// Its folder, absolute.
     pub(super) folder: PathBuf,
+    /// The folder of the plugin that the file belongs to, absolute; else the folder of the file.
+    pub(super) plugin: PathBuf,
     /// Whether the file lies in a folder of the client's own.
     pub(super) is_around: bool,
     /// Whether the client counts timeouts in seconds.
@@ -27,16 +32,18 @@ impl Project {
         if root.ends_with(".kiro/settings") {
             root.pop();
         }
+        let plugin = plugin_around(&root).unwrap_or(&root).to_path_buf();
         let is_in_own = |client: &&Client| client.project_folder.is_some_and(|folder| root.ends_with(folder));
         let own = CLIENTS.iter().find(is_in_own);
         let mut named = CLIENTS.iter().filter(|client| client.has_file(file)).chain(own);
         let counts_seconds = format.counts_seconds || named.any(|client| client.counts_seconds);
-        let is_around = own.is_some() && root.parent().is_some();
+        let is_in_plugin = root.ends_with(PLUGIN_FOLDER);
+        let is_around = (own.is_some() || is_in_plugin) && root.parent().is_some();
         if is_around {
             root.pop();
         }
         let has_rules = CLIENTS.iter().any(|client| client.project_file == Some(file));
-        Self { folder: root, is_around, counts_seconds, has_rules }
+        Self { folder: root, plugin, is_around, counts_seconds, has_rules }
     }
 
     /// A program as it is started from this folder.
@@ -46,6 +53,11 @@ impl Project {
         let joined = (is_beside && path.is_relative()).then(|| self.folder.join(path));
         joined.map_or(program, |path| path.to_string_lossy().into_owned())
     }
+}
+
+/// The nearest folder around a file with the manifest of a plugin.
+fn plugin_around(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|above| above.join(PLUGIN_FOLDER).join("plugin.json").is_file())
 }
 
 /// The content of the settings next to the file of this name in the folder `root`. A file that cannot be read is an error, since it could switch

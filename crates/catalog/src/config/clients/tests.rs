@@ -38,6 +38,48 @@ fn a_client_is_recognized_by_its_content() {
     }
 }
 
+#[test]
+fn servers_of_a_plugin_need_no_table() {
+    let of = |text: &str| sources(".mcp.json", text);
+    let one = Some(vec!["a".to_string()]);
+    assert_eq!(of(r#"{"a": {"command": "x"}}"#), one);
+    assert_eq!(of(r#"{"a": {"url": "https://a.example"}, /* c */ }"#), one);
+    assert_eq!(of(r#"{"a": {"command": "x"}, "b": {"url": "https://b.example", "disabled": true}}"#), one);
+    for text in [
+        r#"{}"#,
+        r#"{"a": {"command": "x"}, "b": {"description": "d"}}"#,
+        r#"{"a": {"command": "x"}, "b": 1}"#,
+        r#"{"a": {"command": 1}}"#,
+        r#"{"a": {"command": "x", "parameters": {}}}"#,
+        r#"{"a": {"url": "/x", "method": "GET"}}"#,
+        r#"{"command": "x"}"#,
+    ] {
+        assert_eq!(of(text), None, "{text}");
+    }
+}
+
+#[test]
+fn the_root_of_a_plugin_is_the_folder_of_its_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = folder.path().join("garden");
+    let text =
+        r#"{"mcpServers": {"a": {"command": "${CLAUDE_PLUGIN_ROOT}/a", "env": {"D": "${PLUGIN_ROOT}/d"}}}}"#;
+    let check = |file: &str, expect: &Path| {
+        let file = folder.path().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        let config = read(&file, file.parent().unwrap()).unwrap();
+        let server = config.sources[0].mcp.as_ref().unwrap();
+        assert_eq!(Path::new(&server.command[0]), expect.join("a"));
+        assert_eq!(Path::new(&server.env["D"]), expect.join("d"));
+    };
+    check("garden/.mcp.json", &plugin);
+    check("garden/.claude-plugin/plugin.json", &plugin);
+    check("garden/.mcp.json", &plugin);
+    check("garden/servers/mcp.json", &plugin);
+    check("elsewhere/mcp.json", &folder.path().join("elsewhere"));
+}
+
 fn entries(entries: &str) -> (Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp.json");
