@@ -139,6 +139,71 @@ fn a_skill_of_a_category_in_another_script_has_a_name_and_says_the_category() {
     }
 }
 
+/// Words that some reader of YAML takes for another value than text, and characters that some reader refuses.
+const WORDS: [&str; 32] = [
+    "Yes",
+    "no",
+    "ON",
+    "off",
+    "y",
+    "N",
+    "true",
+    "False",
+    "null",
+    "~",
+    "2024",
+    "1e3",
+    "0x1F",
+    "0b11",
+    "0o7",
+    "1_000",
+    "12:30:00",
+    "2024-01-01",
+    "2024-01-01T00:00:00Z",
+    ".5",
+    "-1",
+    "+1",
+    ".inf",
+    ".NaN",
+    "=",
+    "<<",
+    "- a: b",
+    "\"q'",
+    "# a",
+    "e\u{ffff}",
+    "\u{7f}\u{85}\u{2028}\u{feff}\u{fffe}b",
+    "---",
+];
+
+#[test]
+fn a_reader_of_yaml_1_1_reads_name_and_description_as_text() {
+    let tool = |(index, word): (usize, &&str)| json!({"name": format!("tool_{index}"), "category": word, "description": word, "parameters": {"type": "object", "properties": {}}});
+    let tools: Vec<Value> = WORDS.iter().enumerate().map(tool).collect();
+    let catalog = fixture::folder(&[("tools.json", &json!(tools).to_string())]);
+    let out = tempfile::tempdir().unwrap();
+    let skills = out.path().join("skills");
+    written(catalog.path(), &skills);
+    let texts = fixture::tree(&skills).into_iter().filter(|(path, _)| path.ends_with("/SKILL.md"));
+    let fronts: Vec<(String, String)> = texts
+        .map(|(path, text)| {
+            let text = String::from_utf8(text).unwrap();
+            let front = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap().0.to_string();
+            (path.strip_suffix("/SKILL.md").unwrap().to_string(), front)
+        })
+        .collect();
+    assert_eq!(fronts.len(), WORDS.len());
+    let check = "import json, sys, yaml\nfor name, text in json.loads(sys.argv[1]):\n  front = yaml.safe_load(text)\n  \
+        assert front['name'] == name and set(front) == {'name', 'description'}, front\n  \
+        assert 'Use it before' in front['description'], front";
+    let python = |code: &str| Command::new("python3").args(["-c", code, &json!(fronts).to_string()]).output();
+    if !python("import yaml").is_ok_and(|run| run.status.success()) {
+        skipped("skills against a reader of YAML 1.1", "Python has no PyYAML");
+        return;
+    }
+    let run = python(check).unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
 /// Asks the reference implementation, where it is installed.
 fn accepted(skills: &Path) {
     let check = "import sys\nfrom pathlib import Path\nfrom skills_ref import validate\n\

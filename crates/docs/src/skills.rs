@@ -77,10 +77,10 @@ fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile:
         if description.contains('<') { description.replace(['<', '>'], "") } else { description };
     // Some readers end the front matter at three hyphens, wherever they are.
     let description = clipped(&description.replace("---", "–"), MAX_DESCRIPTION - 1).into_owned();
-    let quoted = serde_json::to_string(&description).unwrap_or_default();
     let mut markdown = format!(
-        "---\nname: {name}\ndescription: {quoted}\n---\n\n# {}\n\n{}\n\nRead the page of a tool before its first call: it has \
+        "{}\n# {}\n\n{}\n\nRead the page of a tool before its first call: it has \
          the arguments, the rules and a ready-made call.\n\n",
+        front_matter(&name, &description),
         inline(title),
         inline(summary)
     );
@@ -88,6 +88,25 @@ fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile:
         markdown += &line(profile, index);
     }
     Skill { name, description, markdown, tools: tools.to_vec() }
+}
+
+/// The front matter. Readers of YAML 1.1 and 1.2 read both values as text.
+fn front_matter(name: &str, description: &str) -> String {
+    let name = if is_plain_word(name) { name.into() } else { in_quotes(name) };
+    format!("---\nname: {name}\ndescription: {}\n---\n", in_quotes(description))
+}
+
+/// Whether YAML reads a name as text without quotes. YAML 1.1 also reads `no` as a flag, and `1e3` or `2024-01-01` as a number
+/// or a date.
+fn is_plain_word(name: &str) -> bool {
+    const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && !WORDS.contains(&name)
+}
+
+/// A text as YAML, which takes JSON, but no noncharacters.
+fn in_quotes(text: &str) -> String {
+    let json = serde_json::to_string(text).unwrap_or_default();
+    json.replace('\u{fffe}', "\\ufffe").replace('\u{ffff}', "\\uffff")
 }
 
 fn line(profile: &Profile<'_>, index: usize) -> String {
@@ -165,6 +184,9 @@ pub fn skill_files<'f>(docs: &'f Docs<'_>, skills: &'f [Skill]) -> Result<Files<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use toolcrib_definition::finding::{Document, Format};
 
     #[test]
     fn a_name_has_lower_case_words_and_is_taken_once() {
@@ -178,5 +200,31 @@ mod tests {
         assert_eq!(name("Claude Code for Anthropic's API"), "code-for-s-api");
         assert_eq!(name("Claude"), "category-3-2");
         assert!(name(&"word ".repeat(40)).len() <= MAX_NAME);
+    }
+
+    #[test]
+    fn a_name_that_some_reader_of_yaml_takes_for_another_value_is_in_quotes() {
+        for name in [
+            "yes", "no", "on", "off", "y", "n", "true", "false", "null", "2024", "1e3", "0x1f", "0b1",
+            "2024-01-01",
+        ] {
+            assert!(!is_plain_word(name), "{name}");
+        }
+        for name in ["issues", "pull-requests", "no-shows", "e3", "nan", "x1f"] {
+            assert!(is_plain_word(name), "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn front_matter_reads_back(
+            name in "[a-z0-9]{1,4}(-[a-z0-9]{1,3}){0,2}|[0-9]{1,4}(e[0-9]{1,3})?|0[xob][0-9a-f]{1,3}",
+            description in "\\PC{0,20}|[-#:'\"\\\\{}\\[\\]&*!|>%@`,? a~=<\u{fffe}\u{ffff}]{0,12}",
+        ) {
+            let text = front_matter(&name, &description);
+            let yaml = text.strip_prefix("---\n").and_then(|text| text.strip_suffix("---\n")).unwrap();
+            let document = Document::parse("front.yaml", yaml.into(), Format::Yaml).unwrap();
+            prop_assert_eq!(document.value, json!({"name": name, "description": description}), "{}", text);
+        }
     }
 }

@@ -10,6 +10,7 @@ fn meant() -> Vec<(Value, &'static str)> {
     vec![
         (json!({"op": "create_task", "args": args.to_string()}), "JSON text"),
         (json!({"op": "create_task", "args": json!(args.to_string()).to_string()}), "JSON text"),
+        (json!({"op": "create_task", "args": format!("{{}}{args}{args}\n\nDone.")}), "among other text"),
         (json!({"op": "create_task", "args": {"args": args}}), "too deep"),
         (json!({"op": "create_task", "args": {"arguments": args}}), "too deep"),
         (json!({"op": "create_task", "args": {"arguments": args.to_string()}}), "too deep"),
@@ -90,6 +91,13 @@ fn nothing_is_deleted_on_a_guess() {
     assert_eq!(code(&bench.run("delete_task", json!({"task_idd": "t"}))), "VALIDATION_ERROR");
     assert_eq!(code(&bench.exec(json!({"op": "delete_task", "taskId": "t"}))), "VALIDATION_ERROR");
     assert_eq!(bench.exec(json!({"op": "delete_task", "task_id": "t"}))["result"], "gone");
+    let one = r#"{"task_id":"t"}"#;
+    assert_eq!(bench.run("delete_task", json!(format!("{one}{one}")))["result"], "gone");
+    for text in [format!("{one}{}", r#"{"task_id":"u"}"#), format!("{one} or not")] {
+        let answer = bench.run("delete_task", json!(text));
+        assert_eq!(code(&answer), "VALIDATION_ERROR");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("several JSON objects"), "{answer}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
 //!
-//! 1. [`read`] reads arguments from an object or JSON text, and keeps all digits of numbers ([`exact_numbers`]).
+//! 1. [`read`] reads arguments from an object or JSON text, and keeps all digits of numbers ([`exact_numbers`]); [`joined`]
+//!    reads several objects in one text.
 //! 2. [`coerce`] changes values and [`respell`] names into the one valid thing that they can mean; [`nulls`] refuses a null that
 //!    may mean something.
 //! 3. The canonical schema decides ([`validate`]).
@@ -12,6 +13,7 @@ mod exact_numbers;
 mod field_error;
 mod integers;
 mod invalid;
+mod joined;
 mod model_repair;
 mod nulls;
 mod object;
@@ -29,6 +31,7 @@ pub use correct::{Corrected, corrected, with_placeholders};
 pub use exact_numbers::holds_float;
 pub use field_error::{FieldError, MAX_EXPLAINED, and_more, in_words};
 pub use invalid::InvalidArguments;
+pub use joined::{Joined, UNCLEAR, joined_objects};
 pub use model_repair::RepairQuestion;
 pub use object::make_object;
 pub use properties::{WRAPPERS, has_property};

@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 use super::correct::ready_made;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
+use super::joined::{Joined, UNCLEAR, joined_objects};
 use super::properties::properties;
-use super::read::decoded;
+use super::read::{ArgumentReader, decoded};
+use super::repair::{Repair, RepairKind, describe_repairs};
 use crate::tool::Tool;
 use toolcrib_definition::Effect;
 
@@ -37,7 +39,18 @@ pub fn make_object(
                 let invalid = InvalidArguments::new(message, "send it once");
                 return Err(invalid.field(FieldError::new("", error.to_string())));
             }
-            _ => return Err(no_object(tool)),
+            _ => match joined_objects(tool, text, &mut ArgumentReader::default()) {
+                Some(Joined::Calls(mut calls)) if calls.len() == 1 => {
+                    let repair = RepairKind::Extracted;
+                    describe_repairs(&[Repair { pointer: String::new(), repair }], notes);
+                    calls.remove(0)
+                }
+                Some(_) => {
+                    let invalid = InvalidArguments::new(UNCLEAR, "send `args` as one object");
+                    return Err(invalid.field(FieldError::expected_object()));
+                }
+                None => return Err(no_object(tool)),
+            },
         },
         Value::Null | Value::String(_) => Value::Object(Map::new()),
         _ => return Err(no_object(tool)),

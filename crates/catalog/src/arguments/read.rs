@@ -29,7 +29,7 @@ impl ArgumentReader {
     }
 
     /// The value of a text encoded in another one.
-    fn encoded(&mut self, text: &str) -> serde_json::Result<Value> {
+    pub(super) fn encoded(&mut self, text: &str) -> serde_json::Result<Value> {
         let value = self.body(text);
         self.inexact |= self.digits.is_none() && value.as_ref().map_or(true, holds_float);
         value

@@ -17,6 +17,10 @@ pub struct Repair {
 pub enum RepairKind {
     /// The arguments were JSON text within JSON text.
     DoubleEncoded,
+    /// The arguments were one object among empty objects, copies of itself, or words.
+    Extracted,
+    /// The arguments of several calls were in one call.
+    Split,
     /// The arguments were below a key that is no property.
     Unwrapped,
     /// A list, an object, a number or a flag was given as text.
@@ -37,6 +41,10 @@ pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
         let at = clean_line(pointer.trim_start_matches('/'));
         notes.push(match repair {
             RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
+            RepairKind::Extracted => {
+                "the arguments were an object among other text, which is left out".into()
+            }
+            RepairKind::Split => "the arguments of several calls were in one call".into(),
             RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
             RepairKind::Decoded => format!("`{at}` was text, read as the value in it"),
             RepairKind::AsText => {

@@ -12,7 +12,8 @@ use crate::payload::names::FormatNames;
 use crate::provider::format_of;
 use crate::view::{Renaming, Strict};
 use toolcrib_catalog::arguments::{
-    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairKind, RepairQuestion, holds_float, respelled,
+    ArgumentReader, Coercion, FieldError, Joined, Reading, Repair, RepairKind, RepairQuestion, UNCLEAR,
+    holds_float, joined_objects, respelled,
 };
 use toolcrib_catalog::config::Provider;
 use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
@@ -59,6 +60,9 @@ const PARALLEL: [&str; 2] = ["multi_tool_use.parallel", "multi_tool_use_parallel
 const MAX_REFUSAL: usize = 300;
 /// The help path for a call without a tool.
 const ROOT: &str = "root";
+
+/// The outcome of a call, and the repairs of its arguments.
+type Outcome<'a> = (Result<ValidCall<'a>, CallError>, Vec<Repair>);
 
 /// A reader of one provider's responses. Made once for a catalog; has no locks and can be shared between threads.
 ///
@@ -156,11 +160,15 @@ impl<'a> Parser<'a> {
     pub fn rebuild(&self, entry: CallEntry<'a>, arguments: &str) -> CallEntry<'a> {
         let Some(tool) = entry.tool else { return entry };
         let mut fast = ArgumentReader::default();
-        let (mut outcome, mut repaired) = self.outcome(tool, Some(arguments.into()), &mut fast);
+        let mut outcomes = self.outcomes(tool, Some(arguments.into()), &mut fast);
         if fast.inexact {
             let mut exact = ArgumentReader::exact(arguments);
-            (outcome, repaired) = self.outcome(tool, Some(arguments.into()), &mut exact);
+            outcomes = self.outcomes(tool, Some(arguments.into()), &mut exact);
         }
+        let (outcome, repaired) = match (outcomes.pop(), outcomes.is_empty()) {
+            (Some(only), true) => only,
+            _ => (Err(failed(tool, CallErrorCode::Parse, UNCLEAR.into(), arguments.into())), Vec::new()),
+        };
         CallEntry { outcome, repaired, ..entry }
     }
 
@@ -220,7 +228,7 @@ impl<'a> Parser<'a> {
         })?;
         let mut unknown = 0;
         let calls: Vec<RawCall> = calls.into_iter().flat_map(|call| self.unpacked(call, reading)).collect();
-        Ok(calls.into_iter().map(|call| self.entry(call, reading, &mut unknown)).collect())
+        Ok(calls.into_iter().flat_map(|call| self.call_entries(call, reading, &mut unknown)).collect())
     }
 
     /// The calls that OpenAI's models pack into their internal wrapper; they share its id. Any other call is itself.
@@ -254,29 +262,40 @@ impl<'a> Parser<'a> {
         uses.into_iter().map(one).collect()
     }
 
-    /// The entry of a call. `unknown` counts the calls of a response without a tool.
-    fn entry(&self, call: RawCall, reading: &mut ArgumentReader, unknown: &mut usize) -> CallEntry<'a> {
+    /// The entry of a call, or those of several calls in one, which share its id. `unknown` counts the calls of a response
+    /// without a tool.
+    fn call_entries(
+        &self,
+        call: RawCall,
+        reading: &mut ArgumentReader,
+        unknown: &mut usize,
+    ) -> Vec<CallEntry<'a>> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
         let [call_id, namespace, signature, malformed] =
             [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
         let name = name.map(|name| reading.text(name));
-        let (tool, name, (outcome, repaired)) = match self.tool(name, unknown) {
+        let (tool, name, outcomes) = match self.tool(name, unknown) {
             Ok(tool) if malformed.is_none() => {
-                (Some(tool), Some(tool.name.as_str().into()), self.outcome(tool, arguments, reading))
+                (Some(tool), Some(Cow::from(&tool.name)), self.outcomes(tool, arguments, reading))
             }
             Ok(tool) => {
                 let error = malformed_call(malformed, &tool.op, given(arguments, reading));
-                (Some(tool), Some(tool.name.as_str().into()), (Err(error), Vec::new()))
+                (Some(tool), Some(Cow::from(&tool.name)), vec![(Err(error), Vec::new())])
             }
             Err((name, error)) => {
                 let error = match malformed {
                     Some(_) => malformed_call(malformed, ROOT, given(arguments, reading)),
                     None => CallError { given: given(arguments, reading), ..error },
                 };
-                (None, name.map(Cow::Owned), (Err(error), Vec::new()))
+                (None, name.map(Cow::Owned), vec![(Err(error), Vec::new())])
             }
         };
-        CallEntry { name, call_id, namespace, signature, search, outcome, repaired, tool }
+        let entry = |(outcome, repaired)| {
+            let name = name.clone();
+            let [call_id, namespace, signature] = [&call_id, &namespace, &signature].map(Clone::clone);
+            CallEntry { name, call_id, namespace, signature, search, outcome, repaired, tool }
+        };
+        outcomes.into_iter().map(entry).collect()
     }
 
     /// The tool of a name: the provider's name for it, else any other name of the tool.
@@ -331,27 +350,43 @@ impl<'a> Parser<'a> {
         known.or_else(|| functions().respelled(name))
     }
 
-    fn outcome(
+    /// The outcome of a call; several outcomes if a model wrote several calls into one text.
+    fn outcomes(
         &self,
         tool: &'a Tool,
         arguments: Option<Value>,
         reading: &mut ArgumentReader,
-    ) -> (Result<ValidCall<'a>, CallError>, Vec<Repair>) {
-        let failed = |code, message: String, wrong: Vec<Violation>, given| {
-            let field_errors = wrong.into_iter().map(FieldError::from).collect();
-            CallError { field_errors, given, ..CallError::new(code, message, &tool.op) }
+    ) -> Vec<Outcome<'a>> {
+        let Some(Value::String(text)) = arguments else {
+            let value = reading.arguments(arguments);
+            return vec![self.outcome(tool, None, Reading { value, repaired: Vec::new() }, reading)];
         };
         let mut repaired = Vec::new();
-        let (text, value) = match arguments {
-            Some(Value::String(text)) => match reading.encoded_arguments(&text, &mut repaired) {
-                Ok(value) => (Some(text), value),
-                Err(error) => {
-                    let message = unreadable(&error, &text);
-                    return (Err(failed(CallErrorCode::Parse, message, Vec::new(), text)), repaired);
-                }
-            },
-            other => (None, reading.arguments(other)),
+        let error = match reading.encoded_arguments(&text, &mut repaired) {
+            Ok(value) => return vec![self.outcome(tool, Some(text), Reading { value, repaired }, reading)],
+            Err(error) => error,
         };
+        let message = match joined_objects(tool, &text, reading) {
+            Some(Joined::Calls(calls)) => {
+                let repair = if calls.len() == 1 { RepairKind::Extracted } else { RepairKind::Split };
+                let repaired = vec![Repair { pointer: String::new(), repair }];
+                let read = |value| Reading { value, repaired: repaired.clone() };
+                return calls.into_iter().map(|call| self.outcome(tool, None, read(call), reading)).collect();
+            }
+            Some(Joined::Unclear) => UNCLEAR.into(),
+            None => unreadable(&error, &text),
+        };
+        vec![(Err(failed(tool, CallErrorCode::Parse, message, text)), repaired)]
+    }
+
+    /// The outcome of a call with these arguments; `text` is their text, if they were written as text.
+    fn outcome(
+        &self,
+        tool: &'a Tool,
+        text: Option<String>,
+        Reading { value, repaired }: Reading,
+        reading: &mut ArgumentReader,
+    ) -> Outcome<'a> {
         let renamed = self.renamed.get(tool.name.as_str());
         let to_canonical = |value| canonical(value, tool, self.format, renamed);
         // In a strict schema that requires every property, only null can leave one out.
@@ -361,7 +396,7 @@ impl<'a> Parser<'a> {
             Callable::No(reason) => {
                 let message = format!("`{}` cannot be called, since {reason}", tool.name);
                 let given = text.unwrap_or_else(|| reading.written(&value));
-                return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
+                return (Err(failed(tool, CallErrorCode::Schema, message, given)), repaired);
             }
             Callable::Unchecked(mode) => (Reading { value: to_canonical(value), repaired }, Some(*mode)),
             Callable::Checked => {
@@ -377,7 +412,9 @@ impl<'a> Parser<'a> {
                         let wrong: Vec<_> =
                             wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
                         let message = summary(&wrong);
-                        return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
+                        let field_errors = wrong.into_iter().map(FieldError::from).collect();
+                        let error = failed(tool, CallErrorCode::Schema, message, given);
+                        return (Err(CallError { field_errors, ..error }), read.repaired);
                     }
                 }
             }
@@ -388,7 +425,7 @@ impl<'a> Parser<'a> {
             }
             (other, _) => {
                 let message = "the arguments are not an object".into();
-                (Err(failed(CallErrorCode::Schema, message, Vec::new(), other.to_string())), read.repaired)
+                (Err(failed(tool, CallErrorCode::Schema, message, other.to_string())), read.repaired)
             }
         }
     }
@@ -412,7 +449,8 @@ fn canonical(mut value: Value, tool: &Tool, format: &Format, renamed: Option<&Re
 
 /// The question to the model; `None` when it could not help.
 fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<RepairQuestion> {
-    if !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
+    // A model would drop all calls of a text but one.
+    if error.message == UNCLEAR || !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
         return None;
     }
     RepairQuestion::of(entry.tool()?, &error.given, &error.message, &error.field_errors)
@@ -446,6 +484,10 @@ fn summary(wrong: &[Violation]) -> String {
     let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
     let more = if wrong.len() > 1 { format!(", and {} more", wrong.len() - 1) } else { String::new() };
     format!("the arguments do not fit: {}{place}{more}", first.message)
+}
+
+fn failed(tool: &Tool, code: CallErrorCode, message: String, given: String) -> CallError {
+    CallError { given, ..CallError::new(code, message, &tool.op) }
 }
 
 /// The message for arguments that cannot be read.

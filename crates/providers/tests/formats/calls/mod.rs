@@ -88,6 +88,26 @@ fn arguments_in_every_form() {
 }
 
 #[test]
+fn calls_in_one_text_are_read_each_and_words_are_left_out() {
+    let good = json!({"path": "a"});
+    for text in
+        ["{}{\"path\":\"a\"}", "{\"path\":\"a\"}{\"path\":\"a\"}", "{\"path\":\"a\"}\n\nI read it now."]
+    {
+        reads(json!(text), good.clone(), &[("", "extracted")]);
+    }
+    let text = r#"{"path":"}{","price":1.10}{"path":"b"}{"limit":1}"#;
+    let entries =
+        Parser::new(&checked().catalog, Provider::OpenAi).parse(&chat("files_read", json!(text))).unwrap();
+    let read = |index: usize| entries[index].outcome.as_ref().map(|call| call.json());
+    assert_eq!(read(0).unwrap(), r#"{"path":"}{","price":1.10}"#);
+    assert_eq!(read(1).unwrap(), r#"{"path":"b"}"#);
+    assert_eq!(read(2).unwrap_err().given, r#"{"limit":1}"#);
+    assert!(entries.len() == 3 && entries.iter().all(|entry| entry.call_id.as_deref() == Some("call_1")));
+    let unclear = one("files_read", json!("{\"path\":\"a\"} or {\"path\":\"b\"}"));
+    assert!(unclear["error"]["message"].as_str().unwrap().contains("several JSON objects"), "{unclear}");
+}
+
+#[test]
 fn arguments_below_a_wrong_key() {
     let good = json!({"path": "a"});
     for key in ["args", "arguments", "input", "parameters", "params", "kwargs", "files_read", "files.read"] {
@@ -200,7 +220,7 @@ fn numbers_keep_their_digits() {
 #[test]
 fn what_is_wrong_is_said() {
     for cut in [
-        "{\"path\":\"a\"", "{\"path\":\"a\"}{}", "{\"path\":\"a\"} x", "path", "{\"path\":01}", "\"{\"",
+        "{\"path\":\"a\"", "{\"path\":\"a\"}{", "{\"path\":\"a\"} 5", "path", "{\"path\":01}", "\"{\"",
         "{path:1}",
     ] {
         let entry = one("files_read", json!(cut));
