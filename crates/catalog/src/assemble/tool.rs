@@ -68,6 +68,7 @@ impl Assembly<'_> {
             effect,
             resource: resource.as_deref(),
             name: &definition.name,
+            description: &description,
             http: http(&definition),
         };
         let is_fit = |call: &Sample| parameters.accepts(&Value::Object(call.arguments.clone()));

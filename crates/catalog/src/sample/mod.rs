@@ -1,13 +1,18 @@
 //! A ready-made call: valid arguments made from a schema.
 //!
 //! A value is the author's where the schema has one (`const`, `examples`, `example`, `default`, `enum`), else one by its
-//! type, format and limits, in a form that is reserved for examples.
+//! type, format and limits, in a form that is reserved for examples. Conditions that stand in texts alone are met, too,
+//! where they can be read and the schema accepts the call.
 
+mod conditions;
+mod listed;
 mod parts;
 mod pattern;
+mod tokens;
 
 use serde_json::{Map, Value, json};
 
+use conditions::Conditions;
 use parts::{MAX_PARTS, Parts};
 use toolcrib_definition::finding::pointer_join;
 use toolcrib_definition::{Effect, HttpBackend, Location, path_variables, words};
@@ -35,6 +40,7 @@ pub struct About<'a> {
     /// The thing that a plain `id` identifies.
     pub resource: Option<&'a str>,
     pub name: &'a str,
+    pub description: &'a str,
     pub http: Option<&'a HttpBackend>,
 }
 
@@ -107,25 +113,43 @@ pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) 
             return Some(Sample { arguments, fill_in: Vec::new() });
         }
     }
-    let mut tried: Vec<Value> = Vec::new();
-    let mut bytes_left = MAX_BYTES;
-    for (branch, optional) in WAYS {
-        let at = String::new();
-        let fill_in = Vec::new();
-        let mut sampler =
-            Sampler { root: schema, about, branch, optional, values: 0, bytes_left, at, fill_in };
-        let made = sampler.value(&[schema], "", 0);
-        bytes_left = sampler.bytes_left;
-        let Some(made @ Value::Object(_)) = made else { continue };
-        if tried.contains(&made) {
-            continue;
+    let told = Conditions::read(schema, about.description);
+    let mut attempts = Attempts { schema, about, is_valid, tried: Vec::new(), bytes_left: MAX_BYTES };
+    let made = attempts.sample(&told);
+    if made.is_none() && !told.is_empty() { attempts.sample(&Conditions::default()) } else { made }
+}
+
+struct Attempts<'a> {
+    schema: &'a Value,
+    about: &'a About<'a>,
+    is_valid: &'a dyn Fn(&Value) -> bool,
+    tried: Vec<Value>,
+    bytes_left: usize,
+}
+
+impl Attempts<'_> {
+    fn sample(&mut self, told: &Conditions<'_>) -> Option<Sample> {
+        for (branch, optional) in WAYS {
+            let Self { schema, about, bytes_left, .. } = *self;
+            let at = String::new();
+            let fill_in = Vec::new();
+            let mut sampler =
+                Sampler { root: schema, about, told, branch, optional, values: 0, bytes_left, at, fill_in };
+            let made = sampler.value(&[schema], "", 0);
+            self.bytes_left = sampler.bytes_left;
+            let Some(made @ Value::Object(_)) = made else { continue };
+            if self.tried.contains(&made) {
+                continue;
+            }
+            match ((self.is_valid)(&made), made) {
+                (true, Value::Object(arguments)) => {
+                    return Some(Sample { arguments, fill_in: sampler.fill_in });
+                }
+                (_, made) => self.tried.push(made),
+            }
         }
-        match (is_valid(&made), made) {
-            (true, Value::Object(arguments)) => return Some(Sample { arguments, fill_in: sampler.fill_in }),
-            (_, made) => tried.push(made),
-        }
+        None
     }
-    None
 }
 
 /// The arguments in an example of a docstring that is JSON; each is a property of the schema.
@@ -144,6 +168,7 @@ fn json_example(text: &str, schema: &Value) -> Option<Map<String, Value>> {
 struct Sampler<'a> {
     root: &'a Value,
     about: &'a About<'a>,
+    told: &'a Conditions<'a>,
     branch: usize,
     optional: Optional,
     values: usize,
@@ -173,6 +198,11 @@ impl<'a> Sampler<'a> {
             "boolean" => return Some(false.into()),
             "null" => return Some(Value::Null),
             "integer" | "number" => parts.number(kind == "integer")?,
+            _ if depth == 1
+                && let Some(listed) = self.told.value(name) =>
+            {
+                return Some(listed.into());
+            }
             _ if self.at == "/id"
                 && let Some(resource) = self.about.resource =>
             {
@@ -273,7 +303,41 @@ impl<'a> Sampler<'a> {
                 }
             }
         }
+        if depth == 0 {
+            made = self.completed(made, parts)?;
+        }
         Some(Value::Object(made))
+    }
+
+    /// Arguments with those that the texts require for them, and without optional ones that are for other values.
+    fn completed(&mut self, mut made: Map<String, Value>, parts: &Parts<'a>) -> Option<Map<String, Value>> {
+        let properties = parts.properties();
+        let required = parts.required();
+        let told = self.told;
+        let excluded = |name: &&str| !required.contains(name) && told.excludes(name, &made);
+        let excluded: Vec<&str> = properties.iter().copied().filter(excluded).collect();
+        for name in excluded {
+            made.shift_remove(name);
+            let place = pointer_join("", name);
+            self.fill_in.retain(|at| {
+                !at.strip_prefix(&place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+        }
+        let mut count = usize::MAX;
+        while count != made.len() {
+            count = made.len();
+            for name in &properties {
+                if !made.contains_key(*name) && told.requires(name, &made) {
+                    made.insert((*name).into(), self.inner(name, &parts.property(name), name, 1)?);
+                }
+            }
+        }
+        let in_order: Vec<&str> =
+            properties.iter().copied().filter(|name| made.contains_key(*name)).collect();
+        let mut ordered: Map<String, Value> =
+            in_order.into_iter().filter_map(|name| made.shift_remove_entry(name)).collect();
+        ordered.append(&mut made);
+        Some(ordered)
     }
 
     fn array(&mut self, parts: &Parts<'a>, name: &str, depth: usize) -> Option<Value> {

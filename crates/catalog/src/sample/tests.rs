@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// A tool of which nothing is known but its schema.
 const UNKNOWN: About<'_> =
-    About { examples: &[], effect: Effect::Read, resource: None, name: "", http: None };
+    About { examples: &[], effect: Effect::Read, resource: None, name: "", description: "", http: None };
 
 fn sample(schema: &Value, about: &About<'_>) -> Option<Sample> {
     let valid = jsonschema::validator_for(schema).unwrap();
@@ -276,3 +276,151 @@ proptest! {
         }
     }
 }
+
+/// A tool whose first argument, `method`, has these values or this text; the others have texts alone.
+fn by_text(method: Value, others: &[(&str, &str)]) -> Value {
+    let text =
+        |(name, text): &(&str, &str)| ((*name).to_string(), json!({ "type": "string", "description": text }));
+    let mut properties: Map<String, Value> = Map::from_iter([("method".to_string(), method)]);
+    properties.extend(others.iter().map(text));
+    json!({ "type": "object", "properties": properties, "required": ["method"] })
+}
+
+/// Checks what a call of `add`, `rename` and `remove` has beside its method.
+fn check_needs(others: &[(&str, &str)], about: &str, wanted: [&[&str]; 3]) {
+    let methods = ["add", "rename", "remove"];
+    for (method, wanted) in methods.into_iter().zip(wanted) {
+        // A call takes the first value, so each is the first once.
+        let mut values = methods;
+        values.sort_by_key(|value| *value != method);
+        let schema = by_text(json!({ "type": "string", "enum": values }), others);
+        let made = sample(&schema, &About { description: about, ..UNKNOWN }).unwrap().arguments;
+        let keys: Vec<&str> = made.keys().map(String::as_str).filter(|key| *key != "method").collect();
+        assert_eq!((made["method"].as_str(), &*keys), (Some(method), wanted), "{others:?} {about}");
+    }
+}
+
+#[test]
+fn a_call_has_what_the_text_of_an_argument_requires_for_its_method() {
+    let x: &[&str] = &["x"];
+    for (text, wanted) in [
+        ("Room (required for 'add')", [x, &[], &[]]),
+        ("(required for add)", [x, &[], &[]]),
+        ("The user's room. Required when method is `add`.", [x, &[], &[]]),
+        ("Required for 'add', optional for 'rename'", [x, &[], &[]]),
+        ("(optional for add to filter, required for rename/remove)", [&[], x, x]),
+        ("Required if `method` = \"add\" or \"rename\".", [x, x, &[]]),
+        ("required for all methods except 'add'", [&[], x, x]),
+        ("Required unless method is 'remove'.", [x, x, &[]]),
+        ("required for every operation", [x, x, x]),
+        ("Only for 'rename', where it is required.", [&[], x, &[]]),
+        ("For 'add' and 'remove', this is required.", [x, &[], x]),
+        ("Must be provided when method is 'add'", [x, &[], &[]]),
+        ("**Required** for **add**", [x, &[], &[]]),
+        ("Mandatory for 'add'; not used by 'rename'", [x, &[], &[]]),
+        ("Not required for 'add'", [&[], &[], &[]]),
+        ("Required for 'add', not for 'rename'", [x, &[], &[]]),
+        ("Optional for 'add', required for all others", [&[], x, x]),
+        ("Only for 'add'", [&[], &[], &[]]),
+        ("Required when state is 'closed'", [&[], &[], &[]]),
+        ("Required to add things", [x, &[], &[]]),
+        ("It requires everybody to add or remove.", [&[], &[], &[]]),
+        ("What 'add' adds", [&[], &[], &[]]),
+    ] {
+        check_needs(&[("x", text)], "", wanted);
+    }
+}
+
+#[test]
+fn a_call_has_what_the_text_of_the_tool_requires_for_its_method() {
+    let others = [("room", "A room"), ("shelf", "A shelf")];
+    let room_or_shelf: [&[&str]; 3] = [&["room"], &["shelf"], &["shelf"]];
+    for text in [
+        "add: needs room. rename: needs shelf. remove: needs shelf, room is optional",
+        "- `add`: requires `room`\n- `rename`: requires `shelf`\n- `remove` (requires `shelf`)",
+        "For 'add', provide room.\nFor 'rename', provide shelf.\nFor 'remove', provide shelf and optionally room.",
+        "| method | required | optional |\n|---|---|---|\n| add | room | shelf |\n| `rename` | `shelf` | |\n| remove | shelf | room |",
+        "| argument | add | rename | remove |\n|---|---|---|---|\n| room | required | - | no |\n| shelf | | yes | required |",
+        "| argument | required for |\n|---|---|\n| room | add |\n| shelf | rename, remove |",
+    ] {
+        check_needs(&others, text, room_or_shelf);
+    }
+    check_needs(&others, "Adds a room, renames or removes a shelf.", [&[], &[], &[]]);
+}
+
+#[test]
+fn conditions_follow_one_another() {
+    let schema = json!({ "type": "object", "required": ["method"], "properties": {
+        "number": { "type": "integer", "description": "Required for 'add' when kind is 'issue'." },
+        "method": { "enum": ["add", "list"] },
+        "kind": { "enum": ["issue", "pull"], "description": "Required for 'add'." } } });
+    check(schema, json!({ "number": 1, "method": "add", "kind": "issue" }));
+}
+
+#[test]
+fn a_value_comes_from_the_list_in_the_text() {
+    for text in [
+        "One of: add, remove",
+        "one of 'add' or 'remove'",
+        "Must be one of the following: `add` | `remove`.",
+        "Operation to perform: 'add', 'rename', or 'remove'",
+        "Operation type (\"add\", \"remove\")",
+        "Options are:\n- 'add' - adds a thing.\n- 'remove' - removes it.\n",
+        "What to do.\n* add: adds a thing\n* remove: removes it",
+        "Kind. Must be one of: - ``add`` — adds. - ``remove`` — removes.",
+        "Possible values: add (adds a thing), remove (removes it).",
+        "The action (add, rename, remove)",
+        "Can be 'add' or 'remove'.",
+        "Either add or remove.",
+        "add | rename | remove",
+        "Write: add, rename or remove.",
+        "Options are:\n- 'add' - adds.\n- 'remove' - removes, by either 'x' or 'method'.",
+    ] {
+        let schema =
+            by_text(json!({ "type": "string", "description": text }), &[("x", "required for 'add'")]);
+        assert_eq!(made(&schema, &UNKNOWN), Some(json!({ "method": "add", "x": "example-x" })), "{text}");
+    }
+    for text in [
+        "The method.",
+        "At least one of: x, y",
+        "One of the methods",
+        "either a file or a folder",
+        "e.g. 'add'",
+    ] {
+        let schema = by_text(json!({ "type": "string", "description": text }), &[]);
+        assert_eq!(made(&schema, &UNKNOWN), Some(json!({ "method": "example-method" })), "{text}");
+    }
+}
+
+#[test]
+fn the_schema_decides_where_it_rejects_what_the_text_says() {
+    let mut schema = by_text(json!({ "enum": ["add"] }), &[]);
+    schema["properties"]["kind"] =
+        json!({ "type": "string", "pattern": "^[A-Z]$", "description": "One of: lend, return" });
+    schema["required"] = json!(["method", "kind"]);
+    check(schema, json!({ "method": "add", "kind": "A" }));
+    let mut closed = by_text(json!({ "enum": ["add", "remove"] }), &[("x", "required for 'add'")]);
+    closed["maxProperties"] = json!(1);
+    check(closed, json!({ "method": "add" }));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_taken_and_the_call_is_valid(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..30), about in "\\PC{0,80}") {
+        let text = pieces.concat();
+        for method in [json!({ "enum": ["add", "rename"] }), json!({ "type": "string", "description": text })] {
+            let schema = by_text(method, &[("x", &text), ("y", &about)]);
+            let about = About { description: &text, ..UNKNOWN };
+            let made = sample(&schema, &about);
+            let made = made.expect("a schema of texts has a call");
+            prop_assert!(jsonschema::is_valid(&schema, &Value::Object(made.arguments.clone())));
+            prop_assert!(made.fill_in.iter().all(|at| Value::Object(made.arguments.clone()).pointer(at).is_some()));
+        }
+    }
+}
+
+const PIECES: &[&str] = &[
+    "required", " for ", "'add'", "rename", "\"", "'", "`", "|", "\n", "- ", "(", ")", ", ", " or ", " all ",
+    "methods", "except ", "one of", ": ", ". ", "only ", "not ", "x", "y", "é", "“", "| x | required |",
+    "optional ", "…", "\u{202e}",
+];

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::discriminator::{Tags, discriminator, gather_tags, target_of};
+use super::discriminator::{ANY_SUBTYPE, Family, Tags, families, gather_tags};
 use super::document::Document;
 use super::lower::{Direction, Lowering};
 use super::report::Report;
 use crate::sources::budget::weight;
 use crate::sources::unique_names::DefinitionKeys;
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::finding::Code;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -48,39 +48,47 @@ pub(super) struct Bundle<'a, 'd> {
     components: HashMap<(Direction, String), Rc<Component>>,
     keys: DefinitionKeys,
     tags: Tags,
+    families: HashMap<String, Family>,
 }
 
 impl<'a, 'd> Bundle<'a, 'd> {
     pub(super) fn new(document: &'a Document<'d>, report: Report) -> Self {
         let mut tags = Tags::new();
         gather_tags(document, document.root, 0, &mut tags);
-        Self { document, report, components: HashMap::new(), keys: DefinitionKeys::default(), tags }
+        let families = families(document);
+        Self { document, report, components: HashMap::new(), keys: DefinitionKeys::default(), tags, families }
     }
 
-    /// The schemas that extend the one of a `$ref`, where that has a `discriminator` and does not list them: the property
-    /// that tells them apart, and the name and `$ref` of each.
-    pub(super) fn subtypes(&mut self, reference: &str) -> Option<(String, Vec<(String, String)>)> {
-        let pointer = self.keys.pointer(reference)?.to_string();
-        let schema = self.document.at(&pointer)?.as_object()?;
-        let (property, names) = discriminator(self.document, schema)?;
-        if ["oneOf", "anyOf"].iter().any(|key| schema.contains_key(*key)) {
-            return None;
+    /// The base of a family that a `$ref` leads to, and its subtypes, each as a `$ref`; with the family.
+    pub(super) fn family(&mut self, reference: &str) -> Option<(Value, Vec<Value>, &Family)> {
+        let base = self.keys.pointer(reference)?.strip_suffix(ANY_SUBTYPE)?.to_string();
+        let family = self.families.get(&base)?;
+        let mut refer = |pointer: &String| json!({ "$ref": format!("#/$defs/{}", self.keys.of(pointer)) });
+        Some((refer(&base), family.names.keys().map(&mut refer).collect(), family))
+    }
+
+    /// The union of a family: each subtype with its values of the discriminator, then the base for all other values.
+    fn union(&mut self, reference: &str) -> Option<Rc<Component>> {
+        let memo = (Direction::Input, self.keys.pointer(reference)?.to_string());
+        if let Some(component) = self.components.get(&memo) {
+            return Some(component.clone());
         }
-        let (folder, _) = pointer.rsplit_once('/')?;
-        let extends = |schema: &Value| {
-            let bases = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-            bases.filter_map(|base| target_of(self.document, base)).any(|base| base == pointer)
-        };
-        let known = self.document.at(folder)?.as_object()?.iter().filter(|(_, schema)| extends(schema));
-        let found: Vec<(String, String)> = known
-            .map(|(name, _)| {
-                let at = pointer_join(folder, name);
-                let named = names.iter().find(|(_, target)| *target == at).map(|(name, _)| name.clone());
-                (named.unwrap_or_else(|| name.clone()), at)
-            })
-            .collect();
-        let keyed = found.into_iter().map(|(name, at)| (name, format!("#/$defs/{}", self.keys.of(&at))));
-        Some((property.to_string(), keyed.collect()))
+        let (base, mut branches, family) = self.family(reference)?;
+        for (branch, names) in branches.iter_mut().zip(family.names.values()) {
+            branch["properties"] = json!({ &family.property: { "enum": names } });
+        }
+        let is_cut = family.is_cut;
+        branches.push(base);
+        let refs = branches.iter().filter_map(|branch| branch["$ref"].as_str()?.strip_prefix("#/$defs/"));
+        let refs = refs.map(str::to_string).collect();
+        if is_cut {
+            let message = "too many schemas extend this; fields of some of them are not described";
+            let base = memo.1.trim_end_matches(ANY_SUBTYPE);
+            self.report.add(Code::SchemaDoubtful, base, message);
+        }
+        let component = Rc::new(Component::new(json!({ "anyOf": branches }), refs));
+        self.components.insert(memo, component.clone());
+        Some(component)
     }
 
     /// The schema at a pointer, rewritten.
@@ -96,6 +104,9 @@ impl<'a, 'd> Bundle<'a, 'd> {
     /// The component that a rewritten `$ref` points to.
     pub(super) fn target(&mut self, reference: &str, way: Direction) -> Option<Rc<Component>> {
         let pointer = self.keys.pointer(reference)?.to_string();
+        if pointer.ends_with(ANY_SUBTYPE) {
+            return self.union(reference);
+        }
         let schema = self.document.at(&pointer)?;
         Some(self.schema(schema, &pointer, way))
     }
@@ -144,6 +155,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
             report: &mut self.report,
             keys: &mut self.keys,
             tags: &self.tags,
+            families: &self.families,
             direction,
             pointer: pointer.to_string(),
             refs: IndexSet::new(),

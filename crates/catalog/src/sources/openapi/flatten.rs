@@ -45,12 +45,7 @@ pub(super) type Memo = HashMap<String, Option<Rc<Plain>>>;
 /// The properties of a rewritten schema; `None` for a union, an open object, or another type.
 pub(super) fn flatten(schema: &Value, bundle: &mut Bundle<'_, '_>, memo: &mut Memo) -> Option<Rc<Plain>> {
     let mut flattening = Flattening { bundle, memo };
-    let mut plain = flattening.schema(schema, 0)?;
-    if let Some(reference) = schema.get("$ref").and_then(Value::as_str)
-        && let Some((property, subtypes)) = flattening.bundle.subtypes(reference)
-    {
-        plain = Rc::new(flattening.with_subtypes(&plain, &property, &subtypes));
-    }
+    let plain = flattening.schema(schema, 0)?;
     let usable = !plain.properties.is_empty() || (plain.is_object && plain.is_closed);
     usable.then_some(plain)
 }
@@ -61,36 +56,41 @@ struct Flattening<'f, 'a, 'd> {
 }
 
 impl Flattening<'_, '_, '_> {
-    /// A base schema with the properties of what extends it, all optional.
-    fn with_subtypes(&mut self, base: &Plain, property: &str, subtypes: &[(String, String)]) -> Plain {
-        let mut plain = base.clone();
-        for (_, reference) in subtypes {
-            let Some(subtype) = self.schema(&json!({ "$ref": reference }), 0) else {
-                plain.is_open = true;
-                continue;
-            };
+    /// The base of a family with the properties of its subtypes, all optional; `None` where one is no plain object.
+    fn family(&mut self, reference: &str, depth: usize) -> Option<Plain> {
+        let (base, subtypes, family) = self.bundle.family(reference)?;
+        let property = family.property.clone();
+        let names: Vec<String> = family.names.values().flatten().cloned().collect();
+        let base = self.schema(&base, depth + 1)?;
+        let mut plain = Plain::clone(&base);
+        for subtype in &subtypes {
+            let subtype = self.schema(subtype, depth + 1)?;
+            plain.is_open |= subtype.is_open;
             for (name, property) in &subtype.properties {
-                if plain.properties.contains_key(name) {
+                if base.properties.contains_key(name) {
                     continue;
                 }
-                let property = Property { schema: property.schema.clone(), required: false };
-                plain.is_open |= plain.add(name, Rc::new(property)).is_none();
+                let mut schema = property.schema.clone();
+                if let Some(known) = plain.properties.get(name)
+                    && known.schema.value != schema.value
+                {
+                    schema = either(&known.schema, &schema);
+                }
+                plain.properties.insert(name.clone(), Rc::new(Property { schema, required: false }));
             }
         }
-        if let Some(tag) = plain.properties.get(property)
+        if let Some(tag) = plain.properties.get(&property)
             && tag.schema.value.get("enum").is_none()
-            && !subtypes.is_empty()
         {
             let mut schema = tag.schema.value.clone();
-            let names: Vec<&String> = subtypes.iter().map(|(name, _)| name).collect();
             // A property may be `true`, which takes anything.
             if let Value::Object(schema) = &mut schema {
                 schema.entry("examples").or_insert_with(|| json!(names));
             }
             let schema = Rc::new(Component::new(schema, tag.schema.refs.clone()));
-            plain.properties.insert(property.into(), Rc::new(Property { schema, required: tag.required }));
+            plain.properties.insert(property, Rc::new(Property { schema, required: tag.required }));
         }
-        plain
+        (plain.properties.len() <= MAX_PROPERTIES).then_some(plain)
     }
 
     fn schema(&mut self, schema: &Value, depth: usize) -> Option<Rc<Plain>> {
@@ -112,7 +112,10 @@ impl Flattening<'_, '_, '_> {
         // A schema that refers to itself cannot be flattened, so `None` is stored until it has been read.
         self.memo.insert(reference.to_string(), None);
         let component = self.bundle.target(reference, Direction::Input)?;
-        let plain = self.schema(&component.value, depth + 1);
+        let plain = match self.bundle.family(reference) {
+            Some(_) => self.family(reference, depth).map(Rc::new),
+            None => self.schema(&component.value, depth + 1),
+        };
         self.memo.insert(reference.to_string(), plain.clone());
         plain
     }
@@ -160,6 +163,21 @@ impl Flattening<'_, '_, '_> {
         }
         (plain.properties.len() <= MAX_PROPERTIES).then_some(plain)
     }
+}
+
+/// A schema of what fits either of two.
+fn either(one: &Component, other: &Component) -> Rc<Component> {
+    let mut branches = match one.value.get("anyOf") {
+        Some(Value::Array(branches)) if one.value.as_object().is_some_and(|map| map.len() == 1) => {
+            branches.clone()
+        }
+        _ => vec![one.value.clone()],
+    };
+    if !branches.contains(&other.value) {
+        branches.push(other.value.clone());
+    }
+    let refs: IndexSet<String> = one.refs.iter().chain(&other.refs).cloned().collect();
+    Rc::new(Component::new(json!({ "anyOf": branches }), refs.into_iter().collect()))
 }
 
 impl Plain {

@@ -3,10 +3,12 @@
 //! OpenAPI's own keywords (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect, because
 //! documents mix them; only the siblings of a `$ref` count from 3.1 on alone.
 
+use std::collections::HashMap;
+
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::discriminator::Tags;
+use super::discriminator::{ANY_SUBTYPE, Family, Tags};
 use super::document::{Dialect, Document, Target};
 use super::report::{Loss, Report, quote};
 use crate::sources::unique_names::DefinitionKeys;
@@ -36,6 +38,7 @@ pub(super) struct Lowering<'a, 'd> {
     pub(super) report: &'a mut Report,
     pub(super) keys: &'a mut DefinitionKeys,
     pub(super) tags: &'a Tags,
+    pub(super) families: &'a HashMap<String, Family>,
     pub(super) direction: Direction,
     /// Place of the schema in the document.
     pub(super) pointer: String,
@@ -118,7 +121,10 @@ impl Lowering<'_, '_> {
             return self.report.invalid(&self.pointer, "$ref", "a $ref is a string; it was left out");
         };
         match self.document.resolve_from(reference, &self.pointer) {
-            Target::Local(_, pointer) => {
+            Target::Local(_, mut pointer) => {
+                if self.takes_subtypes(&pointer) {
+                    pointer.push_str(ANY_SUBTYPE);
+                }
                 let key = self.keys.of(&pointer);
                 out.insert("$ref".to_string(), Value::String(format!("#/$defs/{key}")));
                 self.refs.insert(key);
@@ -126,6 +132,21 @@ impl Lowering<'_, '_> {
             Target::Broken => self.report.broken(reference, &self.pointer, self.loss()),
             Target::Remote => self.report.remote(reference, &self.pointer, self.loss()),
         }
+    }
+
+    /// Whether a `$ref` to a schema here means any of its subtypes, too. In a subtype it is the base alone.
+    fn takes_subtypes(&self, base: &str) -> bool {
+        let Some(family) = self.families.get(base) else { return false };
+        let is_applied = |rest: &str| {
+            !["/properties/", "/items", "/additionalProperties"].iter().any(|word| rest.contains(word))
+        };
+        let mut within = self.pointer.as_str();
+        let mut is_base = within == base;
+        while !is_base && let Some((outer, _)) = within.rsplit_once('/') {
+            is_base = family.names.contains_key(within) && is_applied(&self.pointer[within.len()..]);
+            within = outer;
+        }
+        self.direction == Direction::Input && !is_base
     }
 
     /// What a `$ref` without a target costs here.
@@ -153,6 +174,14 @@ impl Lowering<'_, '_> {
         }
         let lowered = match (kind, value) {
             (KeywordKind::Old, _) => return,
+            // It would leave no fields to the subtypes.
+            _ if matches!(word, "additionalProperties" | "unevaluatedProperties")
+                && self.direction == Direction::Input
+                && *value == false
+                && self.families.contains_key(&self.pointer) =>
+            {
+                return;
+            }
             _ if matches!(word, "example" | "x-example") => {
                 if map.contains_key("examples") {
                     return;

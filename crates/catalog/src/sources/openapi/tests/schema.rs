@@ -214,3 +214,114 @@ fn a_body_with_free_fields_takes_them() {
         assert_eq!(parameters(&tool)["additionalProperties"], json!(is_open));
     }
 }
+
+/// A document with a body of `Plant` at the root, and nested in a field and in a list.
+fn garden(schemas: Value) -> Imported {
+    let plant = json!({"$ref": "#/components/schemas/Plant"});
+    let bed = json!({"type": "object", "properties": {"plant": {"allOf": [plant], "description": "One."},
+        "row": {"type": "array", "items": plant}}});
+    let post = |schema: &Value| json!({"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}});
+    let paths = json!({"/plants": post(&plant), "/beds": post(&bed)});
+    import(
+        "api.json",
+        &json!({"openapi": "3.1.0", "info": {}, "paths": paths, "components": {"schemas": schemas}}),
+    )
+}
+
+fn plant(discriminator: Value) -> Value {
+    json!({"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}, "label": {"type": "string"}},
+        "discriminator": discriminator})
+}
+
+fn extending(base: &str, fields: Value) -> Value {
+    json!({"allOf": [{"$ref": format!("#/components/schemas/{base}")}, {"type": "object", "properties": fields}]})
+}
+
+#[test]
+fn the_fields_of_every_subtype_are_arguments_at_the_root_and_nested() {
+    let number = json!({"type": "number"});
+    let tree = extending("Plant", json!({"trunk": number}));
+    let oak = extending("Tree", json!({"acorns": number}));
+    let alone = json!({"type": "object", "properties": {"kind": {"type": "string"}, "smell": {}}});
+    let implicit = json!({"propertyName": "kind"});
+    let mapped = |name: &str, target: &str| json!({"propertyName": "kind", "mapping": {name: target}});
+    let wrapped =
+        |base: Value| json!({"allOf": [{"type": "object", "properties": {"id": {"type": "string"}}}, base]});
+    let mut closed = plant(implicit.clone());
+    closed["additionalProperties"] = json!(false);
+    let redefined =
+        extending("Plant", json!({"kind": {"type": "string", "enum": ["Tree"]}, "trunk": number}));
+    let check = |schemas: Value, wanted: &[(&str, &str)]| {
+        let imported = garden(schemas);
+        assert_sound(&imported);
+        for (at, operation) in imported.operations.iter().enumerate() {
+            let schema = parameters(&operation.definition);
+            let valid = jsonschema::validator_for(schema).unwrap();
+            for (kind, field) in wanted {
+                let text = schema.to_string();
+                assert!(
+                    text.contains(&format!("\"{field}\":")) && text.contains(&format!("\"{kind}\"")),
+                    "{kind} {field}: {text}"
+                );
+                let given = json!({"kind": kind, "label": "Old", *field: 3});
+                let whole = schema["properties"].get("body").is_some();
+                let call = match at {
+                    0 if whole => json!({"body": given}),
+                    0 => given,
+                    _ => json!({"plant": given, "row": [given]}),
+                };
+                assert!(valid.is_valid(&call), "{call}: {schema}");
+            }
+        }
+    };
+    check(
+        json!({"Plant": plant(implicit.clone()), "Tree": tree, "Oak": oak}),
+        &[("Tree", "trunk"), ("Oak", "acorns")],
+    );
+    check(
+        json!({"Plant": plant(mapped("oak", "Oak")), "Tree": tree, "Oak": oak}),
+        &[("Tree", "trunk"), ("oak", "acorns")],
+    );
+    for target in ["Herb", "#/components/schemas/Herb"] {
+        check(json!({"Plant": plant(mapped("herb", target)), "Herb": alone}), &[("herb", "smell")]);
+    }
+    check(json!({"Plant": wrapped(plant(implicit)), "Tree": tree}), &[("Tree", "trunk")]);
+    check(json!({"Plant": closed, "Tree": tree, "Oak": oak}), &[("Tree", "trunk"), ("Oak", "acorns")]);
+    check(json!({"Plant": plant(mapped("oak", "Oak")), "Tree": redefined, "Oak": oak}), &[("Tree", "trunk")]);
+}
+
+#[test]
+fn subtypes_with_one_name_for_two_fields_take_both() {
+    let schemas = json!({"Plant": plant(json!({"propertyName": "kind"})),
+        "Tree": extending("Plant", json!({"size": {"type": "number"}})), "Herb": extending("Plant", json!({"size": {"type": "string"}}))});
+    let imported = garden(schemas);
+    let schema = parameters(&imported.operations[0].definition);
+    assert_eq!(schema["properties"]["size"], json!({"anyOf": [{"type": "number"}, {"type": "string"}]}));
+}
+
+#[test]
+fn families_that_are_hostile_stay_small() {
+    let start = std::time::Instant::now();
+    let base = || plant(json!({"propertyName": "kind", "mapping": {"x": "Plant", "y": "Nothing", "z": "A"}}));
+    let many = |of: &dyn Fn(usize) -> Value| -> Value {
+        let all = (0..5_000).map(|n| (format!("S{n}"), of(n)));
+        all.chain([("Plant".to_string(), base())]).collect::<serde_json::Map<_, _>>().into()
+    };
+    let itself = json!({"$ref": "#/components/schemas/Plant"});
+    let told = json!({"propertyName": "kind"});
+    for schemas in [
+        many(&|n| extending("Plant", json!({format!("f{n}"): {"$ref": "#/components/schemas/Plant"}}))),
+        many(&|n| {
+            let next = extending(&format!("S{}", n + 1), json!({"a": {}}));
+            json!({"allOf": [next, {"discriminator": told}], "properties": {"b": itself}})
+        }),
+        json!({"Plant": base(), "A": itself}),
+        json!({"Plant": {"allOf": [{"$ref": "#/components/schemas/A"}], "discriminator": told}, "A": extending("Plant", json!({"a": {}}))}),
+        json!({"Plant": base(), "A": {"oneOf": [itself, {"not": itself}]}}),
+    ] {
+        let imported = garden(schemas);
+        assert_eq!(imported.operations.len(), 2);
+        assert_sound(&imported);
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
