@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use toolcrib::provider::Provider;
-use toolcrib::provider::call::Parser;
+use toolcrib::providers::Provider;
+use toolcrib::providers::call::Parser;
 use toolcrib::{catalog, config};
 
 /// A function's name, the arguments of a call of it, and what checks them.

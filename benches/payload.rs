@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib::config::Mode;
-use toolcrib::provider::{PayloadRequest, Provider, payload};
+use toolcrib::providers::{PayloadRequest, Provider, payload};
 use toolcrib::{catalog, config};
 
 const ROUNDS: usize = 9;

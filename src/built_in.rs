@@ -1,7 +1,7 @@
 //! The files that users may copy and edit: `templates/` and `workspace-template/`, embedded.
 
 use toolcrib_definition::embedded_files;
-use toolcrib_docs::BuiltIn;
+use toolcrib_render::BuiltIn;
 
 /// The built-in templates and the built-in workspace template.
 pub const BUILT_IN: BuiltIn = BuiltIn {

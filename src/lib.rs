@@ -29,9 +29,7 @@ pub mod cli; // the command line
 #[doc(hidden)]
 pub use toolcrib_catalog::{self as catalog, arguments, config, sources};
 #[doc(hidden)]
-pub use toolcrib_definition::{self as tool, finding, schema, secret, tokens};
-#[doc(hidden)]
-pub use toolcrib_docs::{self as render, help};
+pub use toolcrib_definition::{self as definition, finding, schema, secret, tokens};
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub use toolcrib_front::{address, credentials, mcp, watch};
@@ -39,12 +37,14 @@ pub use toolcrib_front::{address, credentials, mcp, watch};
 #[doc(hidden)]
 pub use toolcrib_gateway::{exec, functions, state, tool_error};
 #[doc(hidden)]
-pub use toolcrib_providers::{self as provider, report};
+pub use toolcrib_providers::{self as providers, report};
+#[doc(hidden)]
+pub use toolcrib_render::{self as render, help};
 #[doc(hidden)]
 pub use toolcrib_search::{self as search, model};
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
-pub use toolcrib_server::{self as serve, site};
+pub use toolcrib_server::{self as server, site};
 
 pub use api::{
     Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolcrib::catalog::Checked;
-use toolcrib::provider::call::Parser;
-use toolcrib::provider::{Provider, ToolResult, result_messages};
+use toolcrib::providers::call::Parser;
+use toolcrib::providers::{Provider, ToolResult, result_messages};
 
 const TOOLS: &str = r#"[
   {"name": "files.read", "op": "onto.file.read", "aliases": ["cat"], "description": "Read a file.", "parameters": {

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use toolcrib::catalog::{Profile, ProfileTool};
 use toolcrib::config::{self, Deferred, Mode};
-use toolcrib::provider::{self, PayloadRequest, Provider};
-use toolcrib::tool::DescriptionMode;
+use toolcrib::definition::DescriptionMode;
+use toolcrib::providers::{self, PayloadRequest, Provider};
 
 pub fn check(bytes: &[u8]) {
     let Some((first, text)) = super::chosen(bytes) else { return };
@@ -21,7 +21,7 @@ pub fn check(bytes: &[u8]) {
     let options = config::Payload { deferred: Deferred::Compact, ..config::Payload::default() };
     let mode = Mode::Hybrid;
     let request = PayloadRequest { catalog, profile, provider, mode, options };
-    let payload = provider::payload(request).expect("a payload");
+    let payload = providers::payload(request).expect("a payload");
     for function in &payload.functions {
         let Some(schema) = &function.schema else { continue };
         let validator = jsonschema::draft202012::options().offline().build(schema);

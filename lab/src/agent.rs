@@ -18,9 +18,9 @@ use serde_json::{Map, Value, json};
 
 use toolcrib::Mode;
 use toolcrib::catalog::{Profile, Tool};
+use toolcrib::definition::{DescriptionMode, words};
 use toolcrib::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
 use toolcrib::tokens::Counter;
-use toolcrib::tool::{DescriptionMode, words};
 
 use crate::ledger::Ledger;
 use crate::tasks::{Task, TaskCall};

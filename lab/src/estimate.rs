@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolcrib::Mode;
 use toolcrib::catalog::{Profile, ProfileTool};
-use toolcrib::tool::DescriptionMode;
+use toolcrib::definition::DescriptionMode;
 
 use crate::Result;
 use crate::ledger::{Ledger, PromptCache};

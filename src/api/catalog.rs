@@ -11,9 +11,9 @@ use super::values::{Call, Found, Payload, PayloadOptions, ToolSummary, Written, 
 use crate::BUILT_IN;
 use toolcrib_catalog::{self as catalog, Checked, Tool, config};
 use toolcrib_definition::finding::{Document, Finding, Format as Notation};
-use toolcrib_docs::{self as render, Around, Doc, Docs, PromptSection, Templates, WorkspaceTemplate};
 use toolcrib_providers::call::Parser;
 use toolcrib_providers::{self as provider, PayloadRequest, Provider, ProviderFormat, ToolResult, report};
+use toolcrib_render::{self as render, Around, Doc, Docs, PromptSection, Templates, WorkspaceTemplate};
 use toolcrib_search::Index;
 
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.

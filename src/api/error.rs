@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use toolcrib_catalog::UnknownProfile;
-use toolcrib_docs::{RenderError, TemplateError, ValueError};
 use toolcrib_providers::PayloadError;
 use toolcrib_providers::call::ParseError;
 use toolcrib_providers::report::ReportError;
+use toolcrib_render::{RenderError, TemplateError, ValueError};
 
 /// Reasons why a job could not be done. A wrong definition is a [`Finding`](crate::Finding) instead.
 #[derive(Debug, thiserror::Error)]

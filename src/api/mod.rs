@@ -7,5 +7,5 @@ mod values;
 
 pub use catalog::Catalog;
 pub use error::Error;
-pub use toolcrib_docs::WorkspaceTemplate;
+pub use toolcrib_render::WorkspaceTemplate;
 pub use values::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};

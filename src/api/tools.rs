@@ -10,7 +10,7 @@ use super::error::Error;
 use super::values::{Found, FoundTool, summary};
 use toolcrib_catalog::{self as catalog, CategoryTree, Resolved, Tool};
 use toolcrib_definition::guard::locked;
-use toolcrib_docs::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
+use toolcrib_render::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
 use toolcrib_search::{Hit, Index, IndexEntry, SearchRequest, Verdict};
 
 /// The tools of a profile with their index, by the name of the profile. Made at the first question.

@@ -7,9 +7,9 @@ use toolcrib_catalog::arguments::Repair;
 use toolcrib_catalog::config::Mode;
 use toolcrib_definition::Effect;
 use toolcrib_definition::finding::Finding;
-use toolcrib_docs::{Seeded, folder};
 use toolcrib_providers::call::{CallEntry, CallError};
 use toolcrib_providers::{Provider, RequestHeader};
+use toolcrib_render::{Seeded, folder};
 use toolcrib_search::Verdict;
 
 /// A tool of a catalog, in short.

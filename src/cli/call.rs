@@ -271,7 +271,7 @@ mod tests {
         let checked = toolcrib_catalog::open(toolcrib_catalog::config::read(folder.path()));
         let io = Io::new("toolcrib".into(), std::io::empty(), std::io::sink(), std::io::sink(), |_| None);
         for _ in 0..200 {
-            let templates = Arc::new(toolcrib_docs::Templates::from(crate::BUILT_IN));
+            let templates = Arc::new(toolcrib_render::Templates::from(crate::BUILT_IN));
             let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
             let environment = Environment::new(|_| panic!("on purpose"));
             let services =

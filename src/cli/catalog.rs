@@ -14,12 +14,12 @@ use toolcrib_catalog::sources::ADDRESS_HELP;
 use toolcrib_catalog::{self as catalog, Checked};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::grammar::counted;
-use toolcrib_docs::Templates;
 use toolcrib_front::address::Addresses;
 use toolcrib_front::credentials::Credentials;
 use toolcrib_front::mcp::{Connections, Environment, list_all};
 use toolcrib_front::watch::Reading;
 use toolcrib_gateway::functions::CatalogView;
+use toolcrib_render::Templates;
 
 /// The name of a configuration.
 const CONFIGURATION: &str = "toolcrib.toml";

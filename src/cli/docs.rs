@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::{CommandError, failed};
 use super::io::Io;
 use toolcrib_definition::grammar::counted;
-use toolcrib_docs::{RenderError, folder};
+use toolcrib_render::{RenderError, folder};
 
 /// Whether a folder holds docs of an earlier run; an unreadable one counts, so that it is left alone.
 pub(super) fn has_docs(folder: &Path) -> bool {

@@ -10,7 +10,7 @@ use toolcrib_catalog::config::{Config, Source, Workspace};
 use toolcrib_catalog::{self as catalog, Catalog};
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::{Effect, embedded_files};
-use toolcrib_docs::folder::write_whole;
+use toolcrib_render::folder::write_whole;
 
 /// The files of a new catalog.
 const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };

@@ -18,9 +18,9 @@ use toolcrib_catalog::{Checked, Profile};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::from_json;
 use toolcrib_definition::grammar::counted;
-use toolcrib_docs::Templates;
 use toolcrib_gateway::functions::pick::{ScorerKind, hint};
 use toolcrib_gateway::functions::{CatalogView, FunctionContext};
+use toolcrib_render::Templates;
 use toolcrib_search::Verdict;
 use toolcrib_search::pick::{self, Picked};
 

@@ -8,8 +8,8 @@ use super::word::word;
 use toolcrib_catalog::config::{Deferred, Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::tokens::exact;
-use toolcrib_docs::{PromptSection, Templates};
 use toolcrib_providers::{PayloadRequest, Provider, ProviderFormat, report};
+use toolcrib_render::{PromptSection, Templates};
 
 /// Print the section of the system prompt on tools, as markdown.
 ///

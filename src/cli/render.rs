@@ -10,8 +10,8 @@ use super::io::Io;
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use toolcrib_catalog::Checked;
-use toolcrib_docs::folder::{self, Files};
-use toolcrib_docs::{Docs, RenderError, skill_files, skills};
+use toolcrib_render::folder::{self, Files};
+use toolcrib_render::{Docs, RenderError, skill_files, skills};
 use toolcrib_server::site::{Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page per tool, registry.json.

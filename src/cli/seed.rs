@@ -13,8 +13,8 @@ use super::watch::{Rerun, watch};
 use super::word::word;
 use toolcrib_catalog::config::{Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Checked, Profile};
-use toolcrib_docs::{DOCS, Docs, Seeded, Templates, WorkspaceTemplate, seed, seed_drift};
 use toolcrib_providers::{PayloadRequest, ProviderFormat, report};
+use toolcrib_render::{DOCS, Docs, Seeded, Templates, WorkspaceTemplate, seed, seed_drift};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool.
 ///

@@ -84,7 +84,7 @@ impl Running {
     fn order<'o>(
         &'o self,
         tool: &'o Tool,
-        backend: &'o toolcrib::tool::Backend,
+        backend: &'o toolcrib::definition::Backend,
         arguments: &'o Value,
     ) -> BackendRequest<'o> {
         BackendRequest {

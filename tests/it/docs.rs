@@ -102,7 +102,7 @@ fn check_markdown(file: &str, text: &str, own: &dyn Fn(&str) -> bool) {
 }
 
 fn check_text(file: &str, text: &str) {
-    let hidden = toolcrib::tool::hidden_characters(text);
+    let hidden = toolcrib::definition::hidden_characters(text);
     assert!(hidden.is_empty(), "{file} has hidden characters {hidden:?}");
     let marked = text.lines().any(|line| line.trim_start().starts_with("<!--"));
     assert!(!marked, "{file} has a comment on a line of its own");

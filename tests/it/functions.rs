@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::{Profile, ProfileTool, functions};
 use toolcrib::config::Mode;
 use toolcrib::functions::{Function, FunctionList};
-use toolcrib::provider::{self, PayloadRequest, Provider};
+use toolcrib::providers::{self, PayloadRequest, Provider};
 use walkdir::WalkDir;
 
 use crate::fixture;
@@ -82,7 +82,7 @@ fn every_function_is_in_a_list_of_mcp() {
 #[test]
 fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
     let tool = functions().named("tool_help").unwrap();
-    let tools = vec![ProfileTool { tool, mode: toolcrib::tool::DescriptionMode::Deferred }];
+    let tools = vec![ProfileTool { tool, mode: toolcrib::definition::DescriptionMode::Deferred }];
     let profile = Profile { name: None, description: None, tools, picked: false };
     let request = PayloadRequest {
         catalog: functions(),
@@ -91,7 +91,7 @@ fn the_gateway_of_a_payload_is_the_gateway_of_the_server() {
         mode: Mode::Gateway,
         options: Default::default(),
     };
-    let body = provider::payload(request).unwrap().body;
+    let body = providers::payload(request).unwrap().body;
     let bound = body["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
     let listed = Function::all().iter().filter(|function| function.is_in(FunctionList::Gateway));
     assert_eq!(bound.cloned().collect::<Vec<_>>(), listed.map(|one| json!(one.name())).collect::<Vec<_>>());

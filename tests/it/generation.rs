@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::serve::LiveCatalog;
-use toolcrib::serve::live::ServeOptions;
+use toolcrib::server::LiveCatalog;
+use toolcrib::server::live::ServeOptions;
 
 use crate::fixture;
 use crate::mcp::templates;

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use toolcrib::catalog::Checked;
 use toolcrib::config::ServeMode;
 use toolcrib::render::Templates;
-use toolcrib::serve::live::ServeOptions;
-use toolcrib::serve::{ListingOptions, LiveCatalog, mcp};
+use toolcrib::server::live::ServeOptions;
+use toolcrib::server::{ListingOptions, LiveCatalog, mcp};
 
 use crate::fixture;
 

@@ -15,9 +15,9 @@ use toolcrib::config::ServeLimits;
 use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
 use toolcrib::mcp::Environment;
-use toolcrib::serve::http::{Hosts, HttpService, Listener};
-use toolcrib::serve::live::ServeOptions;
-use toolcrib::serve::{LiveCatalog, mcp};
+use toolcrib::server::http::{Hosts, HttpService, Listener};
+use toolcrib::server::live::ServeOptions;
+use toolcrib::server::{LiveCatalog, mcp};
 use toolcrib::state::{Access, Database, Row, Sql, Sqlite, StateError, StateStore, Transaction};
 
 use crate::exec::idempotency::Slow;

@@ -2,7 +2,7 @@
 //! `crates/providers/tests/formats/payload.rs`.
 
 use serde_json::{Value, json};
-use toolcrib::provider::Provider;
+use toolcrib::providers::Provider;
 
 use crate::fixture::{self, run, text};
 

@@ -5,7 +5,7 @@ use std::fs;
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
 use toolcrib::config::{self, Deferred, Mode};
-use toolcrib::provider::{Extent, PayloadRequest, Provider, payload};
+use toolcrib::providers::{Extent, PayloadRequest, Provider, payload};
 use toolcrib::render::{PromptSection, Templates};
 use toolcrib::tokens::Counter;
 

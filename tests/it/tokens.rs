@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::config::{self, Mode};
-use toolcrib::provider::Provider;
+use toolcrib::providers::Provider;
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Options};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolcrib::catalog::Resolved;
-use toolcrib::provider::AnsweredCalls;
-use toolcrib::provider::call::Parser;
+use toolcrib::providers::AnsweredCalls;
+use toolcrib::providers::call::Parser;
 use toolcrib::render::Doc;
 use toolcrib::{
     Error, Mode, PayloadOptions, Provider, ToolSummary, WorkspaceTemplate, Written, finding, report,

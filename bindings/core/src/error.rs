@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolcrib::Error;
-use toolcrib::provider::AnswersError;
+use toolcrib::providers::AnswersError;
 
 /// An error on its way to another language: the name of its class, its code, the message, and near names.
 #[derive(Debug)]

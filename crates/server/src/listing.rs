@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use toolcrib_catalog::Catalog;
 use toolcrib_catalog::config::{Mode, ServeMode, ToolList};
-use toolcrib_docs::Templates;
 use toolcrib_gateway::functions::{Function, FunctionList};
 use toolcrib_providers::report::{AutoMode, auto_mode};
 use toolcrib_providers::{PayloadRequest, Provider};
+use toolcrib_render::Templates;
 
 /// What clients list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

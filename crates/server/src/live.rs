@@ -13,9 +13,9 @@ use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Checked, UnknownProfile};
 use toolcrib_definition::finding::Finding;
 use toolcrib_definition::guard::guarded_now;
-use toolcrib_docs::Templates;
 use toolcrib_front::address::Addresses;
 use toolcrib_gateway::functions::{CatalogView, Services};
+use toolcrib_render::Templates;
 
 pub use crate::snapshot::ServeOptions;
 

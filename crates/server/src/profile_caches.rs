@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::listing::Listings;
 use crate::response_cache::ResponseCache;
 use toolcrib_catalog::{Catalog, Findings, UnknownProfile};
-use toolcrib_docs::Templates;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::CatalogView;
+use toolcrib_render::Templates;
 
 /// The caches of one profile.
 #[derive(Debug)]

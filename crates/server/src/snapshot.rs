@@ -13,10 +13,10 @@ use crate::response_cache::ResponseCache;
 use toolcrib_catalog::config::{Config, EVERY_PROFILE, Server};
 use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Checked, Findings, UnknownProfile};
-use toolcrib_docs::Templates;
 use toolcrib_front::credentials::wants_caller_token;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::CatalogView;
+use toolcrib_render::Templates;
 
 /// One snapshot of the catalog with everything made from it; immutable.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use crate::cli::servers::{credentials, environment, waiting_for};
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::{self, Config, Mode, ServeMode, Source, Workspace};
 use toolcrib_definition::clean_line;
-use toolcrib_docs::Templates;
 use toolcrib_front::mcp::examine;
 use toolcrib_providers::report::RequestCost;
+use toolcrib_render::Templates;
 
 /// What the servers' tools cost, measured by starting each server once.
 pub(super) struct Cost {

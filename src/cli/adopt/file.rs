@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::error::{CommandError, failed};
-use toolcrib_docs::folder::replace_whole;
+use toolcrib_render::folder::replace_whole;
 
 /// Attempts to write the client's file, which the client or its user may edit at the same time.
 pub(super) const ATTEMPTS: usize = 5;

@@ -26,7 +26,7 @@ use report::{report, report_nothing};
 use target::{Target, target_of};
 use toolcrib_catalog::config::{CLIENTS, ServeMode};
 use toolcrib_definition::private_file;
-use toolcrib_docs::folder::lock;
+use toolcrib_render::folder::lock;
 use undo::undo;
 
 /// Move the servers of an MCP client behind toolcrib.

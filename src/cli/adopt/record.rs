@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{DocumentMut, Item};
 
 use toolcrib_definition::private_file;
-use toolcrib_docs::folder::UNFINISHED;
+use toolcrib_render::folder::UNFINISHED;
 
 /// The file of secrets, beside the configuration.
 pub(super) const SECRETS: &str = "secrets.env";

@@ -17,8 +17,8 @@ use toolcrib_catalog::config::Workspace;
 use toolcrib_catalog::sources::Listings;
 use toolcrib_definition::finding::{Finding, Severity, Unread, locate, open};
 use toolcrib_definition::grammar::counted;
-use toolcrib_docs::Templates;
 use toolcrib_providers::report::{RequestCost, grouped};
+use toolcrib_render::Templates;
 
 /// Start each server of a catalog once, and report how it is.
 ///

@@ -10,10 +10,10 @@ use toolcrib_catalog::config::{Config, Server, Source, Workspace};
 use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, nearest};
-use toolcrib_docs::Templates;
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
 use toolcrib_front::mcp::{self, Environment, examine};
 use toolcrib_providers::report::RequestCost;
+use toolcrib_render::Templates;
 
 /// Most characters of a problem.
 const MAX_PROBLEM: usize = 400;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolcrib::definition::Effect;
 use toolcrib::exec::Caller;
 use toolcrib::functions::FunctionContext;
 use toolcrib::state::{ApprovalStatus, EventQuery};
-use toolcrib::tool::Effect;
 
 use super::{Bench, TOOLS, WRITES, code, warned};
 

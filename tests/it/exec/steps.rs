@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolcrib::definition::Effect;
 use toolcrib::state::{Claim, ClaimStatus, Event, EventQuery, StateStore};
-use toolcrib::tool::Effect;
 
 use super::{Bench, WRITES, check, code, warned};
 use crate::fixture;

@@ -11,7 +11,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, serve_client};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolcrib::catalog::Checked;
-use toolcrib::serve::{LiveCatalog, mcp};
+use toolcrib::server::{LiveCatalog, mcp};
 
 use super::{live_of, run, served, templates};
 use crate::fixture;

@@ -11,7 +11,7 @@ use crate::fixture;
 
 type Client = RunningService<RoleClient, ()>;
 
-async fn over_http(live: std::sync::Arc<toolcrib::serve::LiveCatalog>) -> Client {
+async fn over_http(live: std::sync::Arc<toolcrib::server::LiveCatalog>) -> Client {
     let address = served(live).await;
     let transport = rmcp::transport::StreamableHttpClientTransport::from_uri(address);
     serve_client((), transport).await.unwrap()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolcrib::functions::ErrorCode;
-use toolcrib::serve::http::ProblemCode;
+use toolcrib::server::http::ProblemCode;
 
 use super::{Server, client, header};
 use crate::fixture;

@@ -44,7 +44,7 @@ fn hidden_characters_are_visible_in_the_file_and_the_same_in_its_values() {
         let (text, content) = file(site, "odd");
         assert_eq!(content["schema"], schema);
         assert!(text.contains("\\u202e") && text.contains("\\udb40\\udc41"), "{text}");
-        let hides = |c: char| c != '\n' && (toolcrib::tool::is_hidden(c) || c == '\u{2028}');
+        let hides = |c: char| c != '\n' && (toolcrib::definition::is_hidden(c) || c == '\u{2028}');
         assert!(!text.contains(hides), "{text:?}");
     });
 }

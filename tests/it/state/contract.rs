@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolcrib::definition::Effect;
 use toolcrib::state::{
     Approval, ApprovalStatus, CallQuery, Callers, Claim, ClaimOutcome, ClaimStatus, Event, EventKind,
     EventQuery, HiddenValue, Session, StateStore, StoredResult, now, random_id,
 };
-use toolcrib::tool::Effect;
 
 use super::{Again, runtime};
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rmcp::model::sha256_digest;
 
 use toolcrib_catalog::{Catalog, Profile};
-use toolcrib_docs::{SKILL, TemplateError, Templates, page_path, skills};
+use toolcrib_render::{SKILL, TemplateError, Templates, page_path, skills};
 
 /// A skill, ready to be served.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ use toolcrib_catalog::{
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::tokens::estimate;
-use toolcrib_docs::help::{EffectFilter, Groups, HelpOptions};
-use toolcrib_docs::{Around, Doc, Docs, TemplateError, Templates, help};
+use toolcrib_render::help::{EffectFilter, Groups, HelpOptions};
+use toolcrib_render::{Around, Doc, Docs, TemplateError, Templates, help};
 use toolcrib_search::semantic::VectorSlot;
 use toolcrib_search::{Field, Index, IndexEntry, semantic};
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::context::CatalogView;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
-use toolcrib_docs::help;
+use toolcrib_render::help;
 
 /// A call of a tool by `tool_exec`.
 pub(super) fn called(tool: &Arc<Tool>) -> Value {

@@ -12,7 +12,7 @@ use super::function::{
 };
 use crate::fields::fields;
 use toolcrib_catalog::{Resolved, Tool};
-use toolcrib_docs::{Doc, Section};
+use toolcrib_render::{Doc, Section};
 
 /// Arguments of `read_tool_doc`.
 #[derive(Deserialize)]

@@ -18,7 +18,7 @@ use crate::state::{EventKind, EventQuery};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
-use toolcrib_docs::help::{self, Format, HelpOptions, usage};
+use toolcrib_render::help::{self, Format, HelpOptions, usage};
 
 /// Arguments of `tool_help`.
 #[derive(Default, Deserialize)]

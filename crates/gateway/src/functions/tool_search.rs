@@ -13,7 +13,7 @@ use super::discovery::{
 use super::function::{Answer, Arguments, CatalogView, Function, FunctionContext, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{clean_line, clipped, quoted};
-use toolcrib_docs::help::argument_names;
+use toolcrib_render::help::argument_names;
 use toolcrib_search::{Hit, SearchResult, Verdict};
 
 /// Most tools in the answer if no tool fits.

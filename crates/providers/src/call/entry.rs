@@ -78,8 +78,8 @@ impl Serialize for CallEntry<'_> {
 /// A call with arguments that are valid by the canonical schema, or of a tool that may be called without a schema.
 ///
 /// ```no_run
-/// use toolcrib::provider::call::Parser;
-/// use toolcrib::provider::{Provider, ToolResult};
+/// use toolcrib::providers::call::Parser;
+/// use toolcrib::providers::{Provider, ToolResult};
 /// use toolcrib::{catalog, config};
 ///
 /// #[derive(serde::Deserialize)]

@@ -9,7 +9,7 @@ use crate::payload::request::PayloadRequest;
 use crate::provider::ProviderFormat;
 use toolcrib_catalog::config::{self, Mode};
 use toolcrib_definition::tokens::exact;
-use toolcrib_docs::{PromptSection, Templates};
+use toolcrib_render::{PromptSection, Templates};
 
 /// The mode that `auto` stands for, and the numbers behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,7 +15,7 @@ use toolcrib_catalog::config::{self, Deferred, Mode, Provider};
 use toolcrib_catalog::{Catalog, Profile, ProfileTool};
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::tokens::Counter;
-use toolcrib_docs::{PromptSection, TemplateError, Templates};
+use toolcrib_render::{PromptSection, TemplateError, Templates};
 
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]

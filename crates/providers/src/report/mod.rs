@@ -22,7 +22,7 @@ mod tools;
 
 use modes::mode_rows;
 use toolcrib_catalog::{Catalog, UnknownProfile};
-use toolcrib_docs::{TemplateError, Templates};
+use toolcrib_render::{TemplateError, Templates};
 use tools::tool_rows;
 
 pub use auto::{AutoMode, auto_mode, mode_of};

@@ -6,7 +6,7 @@ use super::meter::{Counted, Meter, TokenParts};
 use super::text::tenth;
 use toolcrib_catalog::Profile;
 use toolcrib_catalog::config::Mode;
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 /// The cost of a profile in one mode.
 #[derive(Debug, Serialize)]

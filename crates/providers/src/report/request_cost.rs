@@ -9,7 +9,7 @@ use crate::payload::request::PayloadRequest;
 use toolcrib_catalog::config::{self, Mode};
 use toolcrib_catalog::{Catalog, UnknownProfile};
 use toolcrib_definition::grammar::counted;
-use toolcrib_docs::Templates;
+use toolcrib_render::Templates;
 
 /// The tokens of tools in each request, without toolcrib and with it: the one line that every command prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -10,7 +10,7 @@ use super::meter::{Meter, with_modes};
 use crate::payload::selection::READ_TOOL_DOC;
 use toolcrib_catalog::Profile;
 use toolcrib_catalog::config::{Deferred, Mode};
-use toolcrib_docs::{Docs, TemplateError};
+use toolcrib_render::{Docs, TemplateError};
 
 /// The cost of one tool.
 #[derive(Debug, Serialize)]

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use toolcrib_catalog::Checked;
 use toolcrib_catalog::config::{self, Mode, ModeChoice};
 use toolcrib_definition::embedded_files;
-use toolcrib_docs::{BuiltIn, Templates};
 use toolcrib_providers::report::{self, Measured, Options, Report};
 use toolcrib_providers::{PayloadRequest, Provider};
+use toolcrib_render::{BuiltIn, Templates};
 
 use crate::fixture;
 

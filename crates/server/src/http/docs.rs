@@ -20,9 +20,9 @@ use crate::response_cache::ResponseCache;
 use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
-use toolcrib_docs::llms_txt;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::Function;
+use toolcrib_render::llms_txt;
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
 const MARKDOWN: &str = ".md";

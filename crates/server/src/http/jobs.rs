@@ -17,11 +17,11 @@ use toolcrib_catalog::config::{Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::finding::{Severity, Violation, violations};
 use toolcrib_definition::quoted;
-use toolcrib_docs::{DOCS, PromptSection, Templates};
 use toolcrib_gateway::exec::Caller;
 use toolcrib_providers as provider;
 use toolcrib_providers::call::Parser;
 use toolcrib_providers::{AnsweredCalls, PayloadRequest, Provider, ProviderFormat, report};
+use toolcrib_render::{DOCS, PromptSection, Templates};
 
 /// The tools that a job may bind.
 pub(super) struct Job<'c> {

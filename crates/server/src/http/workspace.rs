@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::jobs::Job;
 use super::request_context::RequestContext;
 use crate::response::{Problem, ProblemCode, Response, Tagged};
-use toolcrib_docs::{Docs, RenderError, TemplateError, WorkspaceTemplate, folder, seeded_files};
+use toolcrib_render::{Docs, RenderError, TemplateError, WorkspaceTemplate, folder, seeded_files};
 
 /// The media type of the archive.
 const TAR: &str = "application/x-tar";

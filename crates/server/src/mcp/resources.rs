@@ -14,8 +14,8 @@ use serde_json::json;
 use super::cursor::{ROOT, page_of};
 use super::requester::{McpResult, Requester, cacheable};
 use toolcrib_definition::clean_line;
-use toolcrib_docs::TemplateError;
 use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage};
+use toolcrib_render::TemplateError;
 
 /// The address of the doc of a tool whose name stands for `{name}`.
 pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";

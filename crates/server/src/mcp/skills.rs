@@ -11,8 +11,8 @@ use super::cursor::{SKILLS, invalid_cursor, page_of};
 use super::requester::{McpResult, Requester, cacheable};
 use super::resources::{MARKDOWN, broken};
 use toolcrib_definition::quoted;
-use toolcrib_docs::{REFERENCES, SKILL};
 use toolcrib_gateway::functions::{CatalogView, ServedSkill, SkillFile};
+use toolcrib_render::{REFERENCES, SKILL};
 
 /// Most skills in one answer.
 const SKILLS_PER_PAGE: usize = 20;

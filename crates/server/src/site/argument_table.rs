@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::text::line;
-use toolcrib_docs::arguments::{Given, Row, arguments};
+use toolcrib_render::arguments::{Given, Row, arguments};
 
 /// The arguments of a tool with this schema, as the rows of a table.
 pub(super) fn argument_list(schema: &Value) -> Value {

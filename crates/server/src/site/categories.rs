@@ -9,7 +9,7 @@ use super::index::Entry;
 use super::text::{MAX_NAME, clipped, inline_html, shown_name};
 use toolcrib_catalog::CategoryNode;
 use toolcrib_definition::clean_line;
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 /// Most lines of a tree. Levels that do not fit as a whole are on the pages of the categories above them.
 const MAX_LINES: usize = 300;

@@ -6,7 +6,7 @@ use super::index::SiteIndex;
 use super::try_it::Attempt;
 use toolcrib_catalog::{Catalog, Tool};
 use toolcrib_definition::finding::{Finding, Severity};
-use toolcrib_docs::Templates;
+use toolcrib_render::Templates;
 
 /// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \

@@ -7,7 +7,7 @@ use super::frame::{AT_ROOT, Frame, Link};
 use super::text::{clipped, inline_html, shown_name};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Finding, Severity};
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 /// Most findings on the page; `toolcrib check` lists all.
 const MAX_FINDINGS: usize = 300;

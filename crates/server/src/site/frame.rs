@@ -8,7 +8,7 @@ use super::address::ROOT;
 use super::context::{CONTENT_SECURITY_POLICY, HTML, Page, Site};
 use super::index::CategoryPages;
 use super::text::{MAX_NAME, clipped, inline_html, shown_name};
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 impl<'a> Site<'a> {
     /// Renders a page: its own values within the frame.

@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use super::address::{Address, ROOT, payloads_path};
 use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
 use toolcrib_definition::{clean_line, safe_names};
-use toolcrib_docs::{TemplateError, segment_title};
 use toolcrib_providers::report::Report;
+use toolcrib_render::{TemplateError, segment_title};
 
 /// Most entries on a page of a category.
 const ENTRIES_A_PART: usize = 200;

@@ -3,7 +3,7 @@
 //! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
 //! 2. An [`address`] says what is at a path. [`pages`] finds the file that makes the values of its template, and
-//!    [`frame`] the frame around it; [`text`] turns the safe markdown of [`toolcrib_docs`] into safe HTML.
+//!    [`frame`] the frame around it; [`text`] turns the safe markdown of [`toolcrib_render`] into safe HTML.
 //! 3. [`Site::files`] returns the whole site as a folder of files, with the docs.
 //!
 //! The size of a page depends on its own content, never on the size of the catalog, since lists are split into pages.

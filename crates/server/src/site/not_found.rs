@@ -7,7 +7,7 @@ use super::context::{Page, Site};
 use super::frame::{AT_ROOT, Frame, Position};
 use super::text::inline_html;
 use toolcrib_catalog::{Resolved, Tool};
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 impl<'a> Site<'a> {
     /// The page for a path without content, or with the name of several tools: why, and the tools that may be meant; else

@@ -3,7 +3,7 @@
 use super::address::{Address, JAVASCRIPT, ROOT, asset_type};
 use super::context::{Page, Site};
 use super::{categories, findings, payloads, profiles, tool};
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 impl<'a> Site<'a> {
     /// The paths of all files, sorted by kind.

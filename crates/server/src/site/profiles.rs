@@ -8,9 +8,9 @@ use super::frame::{AT_ROOT, Frame, IN_FOLDER, Link};
 use super::index::ProfileReports;
 use super::text::{inline_html, shown_name};
 use toolcrib_definition::{DescriptionMode, clean_line};
-use toolcrib_docs::TemplateError;
 use toolcrib_providers::ProviderFormat;
 use toolcrib_providers::report::{self, ModeReport, Options, ProfileReport, Report, ReportError, grouped};
+use toolcrib_render::TemplateError;
 
 /// Most tools of a profile on its page.
 const MAX_TOOLS: usize = 200;

@@ -10,7 +10,7 @@ use super::index::SiteIndex;
 use super::text::{clipped, inline_html, shown_name};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 /// Most characters of a query that are read.
 pub(crate) const MAX_QUERY: usize = 200;

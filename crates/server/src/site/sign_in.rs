@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::Context;
 
 use super::context::{CONTENT_SECURITY_POLICY, HTML, Page};
-use toolcrib_docs::{TemplateError, Templates};
+use toolcrib_render::{TemplateError, Templates};
 
 /// The page on which a person signs in. It shows nothing of the catalog.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::address::{Address, HOME};
 use super::context::Site;
 use toolcrib_catalog::registry;
-use toolcrib_docs::folder::Files;
-use toolcrib_docs::{Docs, RenderError, TemplateError, llms_txt};
+use toolcrib_render::folder::Files;
+use toolcrib_render::{Docs, RenderError, TemplateError, llms_txt};
 
 /// The folder of the docs.
 const DOCS: &str = "tools/";

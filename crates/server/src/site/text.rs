@@ -10,8 +10,8 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 
 use toolcrib_definition::{clean_line, clean_text};
-use toolcrib_docs::escaped;
-use toolcrib_docs::markdown::inline;
+use toolcrib_render::escaped;
+use toolcrib_render::markdown::inline;
 
 /// Elements that a text may contain.
 const ELEMENTS: [&str; 25] = [

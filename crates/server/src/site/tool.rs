@@ -13,10 +13,10 @@ use super::text::{blocks, clipped, cut, inline_html, json_text, line, shown_name
 use super::try_it::try_it;
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_definition::{Example, Policy, clean_line, clean_text};
-use toolcrib_docs::arguments::type_words;
-use toolcrib_docs::doc::MAX_EXAMPLE;
-use toolcrib_docs::markdown::prose;
-use toolcrib_docs::{Doc, TemplateError};
+use toolcrib_render::arguments::type_words;
+use toolcrib_render::doc::MAX_EXAMPLE;
+use toolcrib_render::markdown::prose;
+use toolcrib_render::{Doc, TemplateError};
 
 /// Most characters of a heading.
 const MAX_HEADING: usize = 200;

@@ -4,7 +4,7 @@ use crate::exec::call::Call;
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::corrected;
-use toolcrib_docs::help::{self, Format, HelpOptions, of_tool};
+use toolcrib_render::help::{self, Format, HelpOptions, of_tool};
 
 /// Refuses a call whose doc has to be read and was not. The error carries help, so that the next call can pass.
 pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolError> {

@@ -8,9 +8,9 @@ use super::super::browser::Visitor;
 use super::super::request_context::{RequestContext, query_value};
 use crate::response::{Problem, ProblemCode, Response, no_store};
 use crate::site::{Page, Site};
-use toolcrib_docs::TemplateError;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::state::{Callers, StateError, StateStore};
+use toolcrib_render::TemplateError;
 
 /// Most rows of a list.
 pub(super) const ROWS: usize = 100;

@@ -6,9 +6,9 @@ use super::super::context::{Page, Site};
 use super::super::text::inline_html;
 use super::layout::{line, session_href};
 use toolcrib_definition::finding::pointer_join;
-use toolcrib_docs::TemplateError;
 use toolcrib_gateway::exec::{erased, whole_arguments};
 use toolcrib_gateway::state::{Approval, ApprovalStatus, utc};
+use toolcrib_render::TemplateError;
 
 /// Most changes of a definition on the page.
 const MAX_CHANGES: usize = 40;

@@ -7,7 +7,7 @@ use super::super::context::{Page, Site};
 use super::super::frame::{AT_ROOT, Frame, IN_FOLDER, Link};
 use super::super::text::clipped;
 use toolcrib_definition::clean_line;
-use toolcrib_docs::TemplateError;
+use toolcrib_render::TemplateError;
 
 /// Most characters of a value in a list.
 const MAX_VALUE: usize = 300;

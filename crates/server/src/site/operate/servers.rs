@@ -8,8 +8,8 @@ use super::super::context::{Page, Site};
 use super::super::text::inline_html;
 use super::layout::line;
 use toolcrib_definition::finding::Finding;
-use toolcrib_docs::TemplateError;
 use toolcrib_front::mcp::{ServerState, Status};
+use toolcrib_render::TemplateError;
 
 /// Most findings on the definitions of one server.
 const MAX_SERVER_FINDINGS: usize = 50;

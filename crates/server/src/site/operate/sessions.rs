@@ -6,9 +6,9 @@ use super::super::context::{Page, Site};
 use super::super::text::{cut, inline_html, json_text};
 use super::layout::{line, query_of, session_href};
 use toolcrib_definition::clean_text;
-use toolcrib_docs::TemplateError;
 use toolcrib_gateway::state::{Event, EventKind, SessionSummary, utc};
 use toolcrib_providers::report::grouped;
+use toolcrib_render::TemplateError;
 
 /// Most rows that a list skips, since a database reads what it skips. An export has everything.
 pub const MAX_SKIPPED: usize = 4_000;

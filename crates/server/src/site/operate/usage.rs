@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::context::{Page, Site};
 use super::layout::{line, query_of};
-use toolcrib_docs::TemplateError;
 use toolcrib_gateway::state::{Usage, utc};
 use toolcrib_providers::report::grouped;
+use toolcrib_render::TemplateError;
 
 /// Most tools in the table of usage.
 const MAX_TOOLS: usize = 200;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use toolcrib_catalog::{Checked, Tool, config};
 use toolcrib_definition::embedded_files;
-use toolcrib_docs::{BuiltIn, Docs, Templates};
+use toolcrib_render::{BuiltIn, Docs, Templates};
 
 #[path = "../../../../tests/fixture/catalogs.rs"]
 mod catalogs;
