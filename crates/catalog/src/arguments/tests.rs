@@ -92,6 +92,7 @@ fn an_answer_to_many_wrong_numbers_is_short() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_patterns_of_a_schema_share_their_memory() {
     let callable = |patterns: Map<String, Value>| {
         let catalog = catalog(json!({"type": "object", "properties": patterns}));

@@ -21,6 +21,7 @@ fn livemcpbench() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn bfcl() {
     check("bfcl-functions.json", 1853);
 }
@@ -51,6 +52,7 @@ fn docker() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn toucan() {
     check("toucan-nasty-servers.json", 851);
 }

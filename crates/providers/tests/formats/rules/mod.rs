@@ -57,11 +57,13 @@ fn openai() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn openai_responses() {
     sweep::catalogs(&responses::JUDGE);
 }
 
 #[test]
+#[ignore = "slow"]
 fn anthropic() {
     sweep::catalogs(&anthropic::JUDGE);
 }
@@ -72,11 +74,13 @@ fn gemini() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn gemini_interactions() {
     sweep::catalogs(&gemini::INTERACTIONS);
 }
 
 #[test]
+#[ignore = "slow"]
 fn bedrock() {
     sweep::catalogs(&bedrock::JUDGE);
 }
