@@ -286,7 +286,9 @@ fn annotations_that_the_protocol_does_not_name_are_listed_as_the_server_has_them
 *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';;
 *tools/list*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"get_plain","inputSchema":{"type":"object"}},{"name":"get_bed","inputSchema":{"type":"object"},"annotations":ANNOTATIONS}]}}';;
 *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}';; esac; done"#;
-    let root = folder(&[("server.sh", &script.replace("ANNOTATIONS", &annotations.to_string()))]);
+    let mut sent = annotations.clone();
+    sent["steers"] = json!(["read-only\u{202e}"]);
+    let root = folder(&[("server.sh", &script.replace("ANNOTATIONS", &sent.to_string()))]);
     let command = format!("['sh', '{}']", text(&root.path().join("server.sh")));
     write(
         root.path(),

@@ -11,7 +11,7 @@ use crate::ListingPolicy;
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Catalog, Profile};
-use toolcrib_definition::{Backend, DescriptionMode, Effect, clean_line};
+use toolcrib_definition::{Backend, DescriptionMode, Effect, clean_line, is_hidden};
 use toolcrib_gateway::exec::backend::Backends;
 use toolcrib_gateway::functions::{CatalogView, Function};
 use toolcrib_providers as provider;
@@ -94,11 +94,21 @@ impl ListedTools {
     }
 }
 
-/// The annotations that a tool lost when it was read.
+/// The annotations that a tool lost when it was read, without those whose text is not what it looks like.
 fn unknown_annotations(mut annotations: JsonObject, tool: &Tool) -> JsonObject {
     let read = serde_json::to_value(&tool.annotations).unwrap_or_default();
-    annotations.retain(|key, _| read.get(key).is_none());
+    annotations.retain(|key, value| read.get(key).is_none() && !key.contains(is_hidden) && is_plain(value));
     annotations
+}
+
+/// Returns true if no text of a value has hidden characters.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.contains(is_hidden),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(fields) => fields.iter().all(|(key, value)| !key.contains(is_hidden) && is_plain(value)),
+        _ => true,
+    }
 }
 
 /// Whether calls of a tool are answered with the results of an MCP server.
