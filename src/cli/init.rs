@@ -128,8 +128,11 @@ fn write_new(folder: &Path, files: &[(impl AsRef<Path>, &str)]) -> CommandResult
     let is_taken = |name: &&Path| folder.join(name).symlink_metadata().is_ok();
     let taken: Vec<_> = files.iter().map(|(name, _)| name.as_ref()).filter(is_taken).collect();
     if !taken.is_empty() {
-        let taken: Vec<_> = taken.iter().map(|name| name.display().to_string()).collect();
-        let message = format!("{} has {} already; nothing was written", folder.display(), taken.join(", "));
+        let mut named: Vec<_> = taken.iter().take(3).map(|name| name.display().to_string()).collect();
+        if taken.len() > named.len() {
+            named.push(format!("{} more", taken.len() - named.len()));
+        }
+        let message = format!("{} has {} already; nothing was written", folder.display(), named.join(", "));
         return Err(failed(message));
     }
     for (name, content) in files {
