@@ -89,7 +89,9 @@ impl Sql for BreakingSql<'_> {
 
 /// Serves a catalog from this process, with room for so many calls at once; its address.
 pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // The stack of the program's own threads: futures are large without optimization.
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(8 << 20).build().unwrap();
     let listener = runtime.block_on(Listener::bind("127.0.0.1:0".parse().unwrap())).unwrap();
     let address = listener.address();
     let limits = ServeLimits { calls, ..ServeLimits::default() };

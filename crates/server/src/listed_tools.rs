@@ -106,7 +106,9 @@ fn is_plain(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains(is_hidden),
         Value::Array(items) => items.iter().all(is_plain),
-        Value::Object(fields) => fields.iter().all(|(key, value)| !key.contains(is_hidden) && is_plain(value)),
+        Value::Object(fields) => {
+            fields.iter().all(|(key, value)| !key.contains(is_hidden) && is_plain(value))
+        }
         _ => true,
     }
 }

@@ -4,7 +4,7 @@
 //!    reads several objects in one text.
 //! 2. [`coerce`] changes values and [`respell`] names into the one valid thing that they can mean; [`nulls`] refuses a null that
 //!    may mean something.
-//! 3. The canonical schema decides ([`validate`]).
+//! 3. The canonical schema decides ([`validate()`]).
 //! 4. [`invalid`] explains which fields do not fit, and [`correct`] makes arguments that do, or asks a model ([`model_repair`]).
 
 mod coerce;

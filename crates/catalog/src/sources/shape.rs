@@ -15,7 +15,7 @@ use toolcrib_definition::schema::walk::declares_schema;
 pub(super) enum Shape {
     /// Our own format; also bare `{name, description, parameters}`.
     Native,
-    /// MCP, Anthropic, and plain lists: name, description and schema under keys of [`FORMATS`].
+    /// MCP, Anthropic, and plain lists: name, description and schema under keys of `FORMATS`.
     Flat,
     /// `{type: function, function: {...}}` of OpenAI chat, Ollama, Mistral, Cohere and LangChain dumps.
     Function,

@@ -1,7 +1,7 @@
 //! Tools whose backend is several steps. Such a tool has the strongest effect of its steps; one whose steps are wrong is
 //! documented and cannot be called.
 //!
-//! 1. [`mistakes`] checks the steps of one tool. No step calls a tool with steps of its own.
+//! 1. [`mistakes()`] checks the steps of one tool. No step calls a tool with steps of its own.
 //! 2. [`settle`] gives each tool its effect.
 
 mod mistakes;

@@ -4,7 +4,7 @@
 //!
 //! 1. [`document`] reads JSON, YAML and TOML into values, within limits.
 //! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
-//! 3. [`locate`] turns pointers into lines and columns, once, when all findings are known.
+//! 3. [`locate()`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
 
 mod any_value;

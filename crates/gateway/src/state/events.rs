@@ -41,7 +41,7 @@ impl EventQuery {
 const STEP: i64 = 86_400_000;
 
 impl StateStore {
-    /// Records an event in the background. Nobody waits for it; [`Health`] counts lost events.
+    /// Records an event in the background. Nobody waits for it; `Health` counts lost events.
     pub fn record(&self, event: Event) {
         self.recorder.record(event.stamped());
     }

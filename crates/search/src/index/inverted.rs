@@ -33,7 +33,7 @@ pub struct Index {
     pub(crate) by_name: HashMap<String, Vec<u32>>,
     /// The entries with a name, as the words that it is made of.
     pub(crate) by_words: HashMap<String, Vec<u32>>,
-    /// The meaning of each entry, and of each term in a field of [`SHOWN`].
+    /// The meaning of each entry, and of each term in a field of `SHOWN`.
     pub(crate) meanings: Vec<Meaning>,
     pub(crate) term_meanings: Vec<Meaning>,
     /// Meanings of each entry's name, and of the values of its method argument.

@@ -1,6 +1,6 @@
 //! Picks the few tools that an input may need, before they are bound. Nothing is run.
 //!
-//! 1. [`input_text`] is the text of any JSON.
+//! 1. [`input_text()`] is the text of any JSON.
 //! 2. [`Options`] exclude tools.
 //! 3. The others are scored: by the [`scores`] of a search, [`by_meaning`], by both ([`mixed`]), or [`by_llm`].
 //! 4. [`Scored::picks`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.

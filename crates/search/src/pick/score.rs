@@ -16,7 +16,7 @@ pub struct Score {
     pub score: f32,
     /// The reason, for people.
     pub reason: Option<String>,
-    /// Further data of the scorer, for [`Provenance`].
+    /// Further data of the scorer, for `Provenance`.
     pub details: Value,
 }
 

@@ -1,7 +1,7 @@
 //! Configurations of MCP clients, read as they are: each of their servers is a live source.
 //!
 //! 1. [`table`] has a row for each client, and [`mod@format`] one for each way to write servers.
-//! 2. [`file`] recognizes the file of a client, which may have any name.
+//! 2. [`mod@file`] recognizes the file of a client, which may have any name.
 //! 3. [`entry`] reads a server, with [`placeholder`]s, in the folder of its [`project`], unless it has a key that only
 //!    the client can act on ([`uncarried`]).
 //! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the settings next to it, say of a server

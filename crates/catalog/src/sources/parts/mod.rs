@@ -3,7 +3,7 @@
 //! Only files in the folder of the catalog are read, within limits: nothing outside of it, nothing hidden, no
 //! configuration. Nothing is ever fetched.
 //!
-//! [`references`] reads them, and [`places`] knows what came from which. [`mod@combine`] adds them to an OpenAPI document, and
+//! [`referenced_files`] reads them, and [`places`] knows what came from which. [`mod@combine`] adds them to an OpenAPI document, and
 //! [`bundle`] to the schemas of other tools.
 
 mod bundle;
