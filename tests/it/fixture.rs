@@ -9,17 +9,19 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use tempfile::TempDir;
-use toolcrib::catalog::{self, Checked, Tool};
+use toolcrib::catalog::{Checked, Tool};
 use toolcrib::cli::{self, Io};
+use toolcrib::finding;
 use toolcrib::render::{Docs, Templates};
-use toolcrib::{config, finding};
 use walkdir::WalkDir;
 
 #[path = "../fixture/catalogs.rs"]
 mod catalogs;
+#[path = "../fixture/opened.rs"]
+mod opened;
 
 pub use catalogs::{CATALOGS, catalog};
+pub use opened::{folder, open, open_text};
 
 /// The files of a folder by relative path; what toolcrib keeps for itself is left out.
 pub type Tree = BTreeMap<String, Vec<u8>>;
@@ -29,31 +31,11 @@ pub fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder with these files.
-pub fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        write(folder.path(), name, text);
-    }
-    folder
-}
-
 /// Writes one file, and the folders above it.
 pub fn write(root: &Path, name: &str, text: &str) {
     let path = root.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
-}
-
-/// The catalog at a path.
-pub fn open(catalog: &Path) -> Checked {
-    catalog::open(config::read(catalog))
-}
-
-/// The catalog of one file with this text.
-pub fn open_text(name: &str, text: &str) -> Checked {
-    let folder = folder(&[(name, text)]);
-    open(&folder.path().join(name))
 }
 
 /// The only tool of a catalog.

@@ -42,9 +42,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             at += c.len_utf8();
             continue;
         };
-        let (before, rest) = (&text[from..at], &text[after..]);
-        tokens.push(Token { text: &text[start..end], is_quoted, before, rest });
-        (from, at) = (after, after);
+        let before = &text[from..at];
+        tokens.push(Token { text: &text[start..end], is_quoted, before, rest: &text[after..] });
+        from = after;
+        at = after;
     }
     tokens
 }

@@ -2,39 +2,19 @@
 
 use std::path::Path;
 
-use tempfile::TempDir;
-use toolcrib_catalog::{Checked, Tool, config};
+use toolcrib_catalog::{Checked, Tool};
 
 #[path = "../../../../tests/fixture/catalogs.rs"]
 mod catalogs;
+#[path = "../../../../tests/fixture/opened.rs"]
+mod opened;
 
 pub use catalogs::catalog;
+pub use opened::{folder, open, open_text};
 
 /// The folder of the package `toolcrib`, which has the examples and the data of tests.
 pub fn package() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// A folder with these files.
-pub fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    folder
-}
-
-/// The catalog at a path.
-pub fn open(catalog: &Path) -> Checked {
-    toolcrib_catalog::open(config::read(catalog))
-}
-
-/// The catalog of one file with this text.
-pub fn open_text(name: &str, text: &str) -> Checked {
-    let folder = folder(&[(name, text)]);
-    open(&folder.path().join(name))
 }
 
 /// The only tool of a catalog.
