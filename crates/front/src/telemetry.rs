@@ -1,83 +1,133 @@
 //! Exports traces and metrics over OTLP (`[telemetry] otlp`), with OpenTelemetry's semantic conventions for MCP and
 //! generative AI. Without the cargo feature `otel`, or before [`start`] is called, operations run without a span.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use http::HeaderMap;
+use opentelemetry::global::BoxedTracer;
+use opentelemetry::metrics::Histogram;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{FutureExt, SpanBuilder, SpanKind, Status, TraceContextExt, WithContext};
+use opentelemetry::{Context, KeyValue};
+
+pub use otlp::{Exporting, start};
 
 /// The header, and the field of `_meta`, with the trace that a request belongs to.
 const TRACEPARENT: &str = "traceparent";
 
+/// The export of this process, once it has begun.
+static INSTRUMENTS: OnceLock<Instruments> = OnceLock::new();
+
+struct Instruments {
+    tracer: BoxedTracer,
+    propagator: Box<dyn TextMapPropagator + Send + Sync>,
+    server: Histogram<f64>,
+    client: Histogram<f64>,
+}
+
 /// An operation with a span; empty if nothing is exported.
-#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only exports read it"))]
 pub struct Operation(Option<Box<Description>>);
 
-#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only exports read it"))]
 struct Description {
-    name: String,
-    kind: Kind,
+    span: SpanBuilder,
     /// Whether its duration is recorded in the MCP metrics.
     is_mcp: bool,
-    attributes: Vec<(&'static str, Cow<'static, str>)>,
     /// The trace that the caller sent.
     parent: Option<String>,
 }
 
 impl Operation {
-    fn new(describe: impl FnOnce() -> Description) -> Self {
-        Self(is_on().then(|| Box::new(describe())))
+    fn new(kind: SpanKind, describe: impl FnOnce() -> (String, Vec<KeyValue>)) -> Self {
+        Self(INSTRUMENTS.get().map(|_| {
+            let (name, attributes) = describe();
+            let span = SpanBuilder::from_name(name).with_kind(kind).with_attributes(attributes);
+            Box::new(Description { span, is_mcp: false, parent: None })
+        }))
+    }
+
+    fn mcp(kind: SpanKind, method: &'static str, tool: Option<&str>) -> Self {
+        let Self(operation) = Self::new(kind, || {
+            let name = tool.map_or_else(|| method.to_string(), |tool| format!("{method} {tool}"));
+            let mut attributes = vec![KeyValue::new("mcp.method.name", method)];
+            attributes.extend(tool.map(of_tool).into_iter().flatten());
+            (name, attributes)
+        });
+        Self(operation.map(|operation| Box::new(Description { is_mcp: true, ..*operation })))
+    }
+
+    fn of_caller(self, parent: Option<String>) -> Self {
+        Self(self.0.map(|operation| Box::new(Description { parent, ..*operation })))
     }
 
     /// An MCP request, such as `tools/call` with the name of its tool, from a caller with this `traceparent`.
     pub fn mcp_request(method: &'static str, tool: Option<&str>, parent: Option<String>) -> Self {
-        Self::new(|| Description { parent, ..mcp(Kind::Server, method, tool) })
+        Self::mcp(SpanKind::Server, method, tool).of_caller(parent)
     }
 
     /// A call of a tool of a live server.
     pub fn mcp_call(tool: &str) -> Self {
-        Self::new(|| mcp(Kind::Client, "tools/call", Some(tool)))
+        Self::mcp(SpanKind::Client, "tools/call", Some(tool))
     }
 
     /// A request to the HTTP API for a function.
     pub fn http_request(function: &'static str, parent: Option<String>) -> Self {
-        Self::new(|| {
-            let route = format!("/v1/{function}");
-            let name = format!("POST {route}");
-            let attributes = vec![("http.request.method", "POST".into()), ("http.route", route.into())];
-            Description { name, kind: Kind::Server, is_mcp: false, attributes, parent }
-        })
+        let route = || format!("/v1/{function}");
+        let attributes =
+            || vec![KeyValue::new("http.request.method", "POST"), KeyValue::new("http.route", route())];
+        Self::new(SpanKind::Server, || (format!("POST {}", route()), attributes())).of_caller(parent)
     }
 
     /// A request to the HTTP backend of a tool.
     pub fn backend_request(method: &str, server: &str) -> Self {
-        Self::new(|| {
-            let attributes = vec![
-                ("http.request.method", method.to_string().into()),
-                ("server.address", server.to_string().into()),
-            ];
-            Description { name: method.into(), kind: Kind::Client, is_mcp: false, attributes, parent: None }
-        })
+        let method = || method.to_string();
+        let server = || KeyValue::new("server.address", server.to_string());
+        let attributes = || vec![KeyValue::new("http.request.method", method()), server()];
+        Self::new(SpanKind::Client, || (method(), attributes()))
     }
 
     /// A call of a tool, after its checks.
     pub fn tool(tool: &str) -> Self {
-        Self::new(|| {
-            let name = format!("execute_tool {tool}");
-            let attributes = of_tool(tool);
-            Description { name, kind: Kind::Internal, is_mcp: false, attributes, parent: None }
-        })
+        Self::new(SpanKind::Internal, || (format!("execute_tool {tool}"), of_tool(tool).into()))
+    }
+
+    /// Does the work of the operation within its span. `error` is the type of the error of its outcome.
+    pub async fn observe<T>(
+        self,
+        work: impl Future<Output = T>,
+        error: impl FnOnce(&T) -> Option<String>,
+    ) -> T {
+        let (Some(instruments), Some(described)) = (INSTRUMENTS.get(), self.0) else { return work.await };
+        let Description { span, is_mcp, parent } = *described;
+        let kind = span.span_kind.clone();
+        let mut attributes = span.attributes.clone().unwrap_or_default();
+        let parent = parent.map_or_else(Context::current, |parent| {
+            instruments.propagator.extract(&HashMap::from([(TRACEPARENT.to_string(), parent)]))
+        });
+        let span = span.start_with_context(&instruments.tracer, &parent);
+        let context = parent.with_span(span);
+        let begun = Instant::now();
+        let outcome = work.with_context(context.clone()).await;
+        if let Some(error) = error(&outcome) {
+            let error = KeyValue::new("error.type", error);
+            context.span().set_attribute(error.clone());
+            context.span().set_status(Status::error(""));
+            attributes.push(error);
+        }
+        context.span().end();
+        if is_mcp {
+            let is_server = kind == Some(SpanKind::Server);
+            let histogram = if is_server { &instruments.server } else { &instruments.client };
+            histogram.record(begun.elapsed().as_secs_f64(), &attributes);
+        }
+        outcome
     }
 }
 
-fn mcp(kind: Kind, method: &'static str, tool: Option<&str>) -> Description {
-    let mut attributes = vec![("mcp.method.name", Cow::Borrowed(method))];
-    attributes.extend(tool.map(of_tool).into_iter().flatten());
-    let name = tool.map_or_else(|| method.to_string(), |tool| format!("{method} {tool}"));
-    Description { name, kind, is_mcp: true, attributes, parent: None }
-}
-
-fn of_tool(tool: &str) -> Vec<(&'static str, Cow<'static, str>)> {
-    vec![("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", tool.to_string().into())]
+fn of_tool(tool: &str) -> [KeyValue; 2] {
+    let name = KeyValue::new("gen_ai.tool.name", tool.to_string());
+    [KeyValue::new("gen_ai.operation.name", "execute_tool"), name]
 }
 
 /// The `traceparent` of a request.
@@ -85,20 +135,21 @@ pub fn parent_of(headers: &HeaderMap) -> Option<String> {
     headers.get(TRACEPARENT)?.to_str().ok().map(str::to_string)
 }
 
-pub use otlp::{Exporting, carried, current, start};
-use otlp::{Kind, is_on};
+/// The name and the value that pass the current span on: as a header, or in `_meta`.
+pub fn current() -> Option<(&'static str, String)> {
+    let mut fields = HashMap::new();
+    INSTRUMENTS.get()?.propagator.inject_context(&Context::current(), &mut fields);
+    fields.remove(TRACEPARENT).map(|value| (TRACEPARENT, value))
+}
+
+/// Carries the current span into a task.
+pub fn carried<F: Future>(work: F) -> WithContext<F> {
+    work.with_current_context()
+}
 
 /// Without the cargo feature, nothing is exported.
 #[cfg(not(feature = "otel"))]
 mod otlp {
-    use super::Operation;
-
-    pub enum Kind {
-        Server,
-        Client,
-        Internal,
-    }
-
     /// The export in progress.
     pub struct Exporting;
 
@@ -106,60 +157,24 @@ mod otlp {
     pub fn start(_: &str) -> Result<Exporting, String> {
         Err("this toolcrib was built without OpenTelemetry (feature `otel`)".into())
     }
-
-    /// Whether anything is exported.
-    pub(super) fn is_on() -> bool {
-        false
-    }
-
-    /// The name and the value that pass the current span on: as a header, or in `_meta`.
-    pub fn current() -> Option<(&'static str, String)> {
-        None
-    }
-
-    /// Carries the current span into a task.
-    pub fn carried<F: Future>(work: F) -> F {
-        work
-    }
-
-    impl Operation {
-        /// Does the work of the operation within its span. `error` is the type of the error of its outcome.
-        pub fn observe<T, F: Future<Output = T>>(self, work: F, _: impl FnOnce(&T) -> Option<String>) -> F {
-            work
-        }
-    }
 }
 
 #[cfg(feature = "otel")]
 mod otlp {
-    use std::collections::HashMap;
-    use std::sync::OnceLock;
-    use std::time::Instant;
-
-    use opentelemetry::metrics::{Histogram, MeterProvider};
-    use opentelemetry::propagation::TextMapPropagator;
-    use opentelemetry::trace::{FutureExt, Status, TraceContextExt, Tracer, TracerProvider, WithContext};
-    use opentelemetry::{Context, KeyValue};
+    use opentelemetry::KeyValue;
+    use opentelemetry::global::BoxedTracer;
+    use opentelemetry::metrics::MeterProvider;
+    use opentelemetry::trace::TracerProvider;
     use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
     use opentelemetry_sdk::Resource;
     use opentelemetry_sdk::metrics::SdkMeterProvider;
     use opentelemetry_sdk::propagation::TraceContextPropagator;
-    use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+    use opentelemetry_sdk::trace::SdkTracerProvider;
 
-    use super::{Description, Operation, TRACEPARENT};
-
-    pub(super) use opentelemetry::trace::SpanKind as Kind;
+    use super::{INSTRUMENTS, Instruments};
 
     /// Bounds of MCP durations in seconds, as the conventions advise.
     const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1., 2., 5., 10., 30., 60., 120., 300.];
-
-    static SHARED: OnceLock<Instruments> = OnceLock::new();
-
-    struct Instruments {
-        tracer: SdkTracer,
-        server: Histogram<f64>,
-        client: Histogram<f64>,
-    }
 
     /// The export in progress. Dropping it sends the data that is left.
     pub struct Exporting(SdkTracerProvider, SdkMeterProvider);
@@ -201,68 +216,12 @@ mod otlp {
             meter.f64_histogram(name).with_unit("s").with_boundaries(BOUNDS.to_vec()).build()
         };
         let instruments = Instruments {
-            tracer: tracers.tracer("toolcrib"),
+            tracer: BoxedTracer::new(Box::new(tracers.tracer("toolcrib"))),
+            propagator: Box::new(TraceContextPropagator::new()),
             server: histogram("mcp.server.operation.duration"),
             client: histogram("mcp.client.operation.duration"),
         };
-        let _ = SHARED.set(instruments);
+        let _ = INSTRUMENTS.set(instruments);
         Ok(Exporting(tracers, meters))
-    }
-
-    /// Whether anything is exported.
-    pub(super) fn is_on() -> bool {
-        SHARED.get().is_some()
-    }
-
-    /// The name and the value that pass the current span on: as a header, or in `_meta`.
-    pub fn current() -> Option<(&'static str, String)> {
-        SHARED.get()?;
-        let mut fields = HashMap::new();
-        TraceContextPropagator::new().inject_context(&Context::current(), &mut fields);
-        fields.remove(TRACEPARENT).map(|value| (TRACEPARENT, value))
-    }
-
-    /// Carries the current span into a task.
-    pub fn carried<F: Future>(work: F) -> WithContext<F> {
-        work.with_current_context()
-    }
-
-    impl Operation {
-        /// Does the work of the operation within its span. `error` is the type of the error of its outcome.
-        pub async fn observe<T>(
-            self,
-            work: impl Future<Output = T>,
-            error: impl FnOnce(&T) -> Option<String>,
-        ) -> T {
-            let (Some(instruments), Some(described)) = (SHARED.get(), self.0) else { return work.await };
-            let Description { name, kind, is_mcp, attributes, parent } = *described;
-            let parent = match parent {
-                Some(parent) => {
-                    let fields = HashMap::from([(TRACEPARENT.to_string(), parent)]);
-                    TraceContextPropagator::new().extract(&fields)
-                }
-                None => Context::current(),
-            };
-            let attributes = attributes.into_iter().map(|(name, value)| KeyValue::new(name, value));
-            let mut attributes: Vec<KeyValue> = attributes.collect();
-            let span = instruments.tracer.span_builder(name).with_kind(kind.clone());
-            let span = span.with_attributes(attributes.clone());
-            let span = span.start_with_context(&instruments.tracer, &parent);
-            let context = parent.with_span(span);
-            let begun = Instant::now();
-            let outcome = work.with_context(context.clone()).await;
-            if let Some(error) = error(&outcome) {
-                let error = KeyValue::new("error.type", error);
-                context.span().set_attribute(error.clone());
-                context.span().set_status(Status::error(""));
-                attributes.push(error);
-            }
-            context.span().end();
-            if is_mcp {
-                let histogram = if kind == Kind::Server { &instruments.server } else { &instruments.client };
-                histogram.record(begun.elapsed().as_secs_f64(), &attributes);
-            }
-            outcome
-        }
     }
 }
