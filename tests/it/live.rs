@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
 use toolcrib::credentials::Credentials;
-use toolcrib::mcp::{Environment, examine, list_all};
+use toolcrib::mcp::{Environment, ServerProblem, examine, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
@@ -115,6 +115,23 @@ fn a_definition_with_a_key_twice_has_the_last_one_and_a_finding() {
     assert!(matches!(found[..], [said] if said.contains("\"description\" is there twice")), "{found:?}");
 }
 
+/// The SDK says only in its words at which message the connection ended.
+#[test]
+fn a_server_that_ends_at_the_first_question_of_the_newer_protocol_is_asked_in_the_older_one() {
+    const SERVER: &str = r#"while read -r line; do
+      id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+      say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+      case $line in
+        *'server/discover'*) exit ;;
+        *'"initialize"'*) say '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+        *'"tools/list"'*) say '{"tools":[{"name":"x","description":"A.","inputSchema":{"type":"object"}}]}' ;;
+      esac
+    done"#;
+    let root = folder(&[("server.sh", SERVER)]);
+    let catalog = catalog(&format!("{{ command = ['sh', '{}'] }}", text(&root.path().join("server.sh"))));
+    assert_eq!(names(&open(catalog.path())), ["x", "a"]);
+}
+
 #[test]
 fn a_server_without_a_configured_name_has_its_own() {
     let http = Http::start(Era::New, &["x"]);
@@ -179,7 +196,10 @@ fn a_server_that_wants_a_token_says_which_line_to_add() {
         let root = catalog(&mcp);
         let (examined, _) = examine(&config::read(root.path()), &credentials(), &|_| ());
         let problem = examined[0].outcome.as_ref().unwrap_err();
-        assert!(problem.wants_token && examined[0].transport == "http", "{examined:?}");
+        assert!(
+            matches!(problem, ServerProblem::WantsToken(..)) && examined[0].endpoint.transport() == "http",
+            "{examined:?}"
+        );
     }
 }
 

@@ -142,7 +142,7 @@ impl LiveCatalog {
         servers
             .into_iter()
             .flatten()
-            .any(|server| server.tools.is_some() && awaited.servers.contains(&server.name))
+            .any(|server| server.state.tools().is_some() && awaited.servers.contains(&server.endpoint.name))
     }
 
     /// The findings that keep the catalog on disk from being served, if any do.

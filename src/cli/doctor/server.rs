@@ -11,7 +11,7 @@ use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, nearest};
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
-use toolcrib_front::mcp::{self, Environment, examine};
+use toolcrib_front::mcp::{Environment, ServerProblem, examine};
 use toolcrib_providers::report::RequestCost;
 use toolcrib_render::Templates;
 
@@ -182,7 +182,7 @@ fn variables(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The problem that shows once the server was asked.
-fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
+fn problem_of(failed: Option<ServerProblem>, server: &Server, name: &str, is_empty: bool) -> Option<Problem> {
     let Some(failed) = failed else {
         return is_empty.then(|| Problem {
             what: "it lists no tools".into(),
@@ -190,37 +190,34 @@ fn problem_of(failed: Option<mcp::Problem>, server: &Server, name: &str, is_empt
                 .into(),
         });
     };
-    let what = clean_line(&failed.reason).chars().take(MAX_PROBLEM).collect();
+    let what = clean_line(&failed.to_string()).chars().take(MAX_PROBLEM).collect();
     Some(Problem { what, help: help_for(&failed, server, name) })
 }
 
-fn help_for(failed: &mcp::Problem, server: &Server, name: &str) -> String {
-    if let Some((_, problem)) = &failed.sign_in
-        && !failed.wants_token
-    {
-        return problem.next_step(name);
-    }
-    if failed.wants_token {
-        let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
-        return if server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
-            "its token is not accepted: set a new one in the variable of its header `Authorization`".into()
-        } else {
+fn help_for(failed: &ServerProblem, server: &Server, name: &str) -> String {
+    match (failed, &server.url) {
+        (ServerProblem::NoToken(missing), _) => missing.problem.next_step(name),
+        (ServerProblem::WantsToken(..), _) => {
+            let variable = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_") + "_TOKEN";
+            if server.headers.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
+                return "its token is not accepted: set a new one in the variable of its header `Authorization`".into();
+            }
             format!(
                 "run `toolcrib login {name}`, or add `headers = {{ Authorization = \"Bearer ${{{variable}}}\" }}` to its `mcp` \
                  table, and set {variable}"
             )
-        };
-    }
-    if failed.reason.contains("no answer within") {
-        let seconds = server.timeout().as_secs().saturating_mul(4);
-        return format!(
-            "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
-        );
-    }
-    match (&server.url, failed.reason.contains("it said:")) {
-        (Some(_), _) => format!("check that {} is right, and that the server runs", server.shown()),
-        (None, true) => "its last words are above; try its command by itself".into(),
-        (None, false) => format!("try its command by itself: {}", server.shown()),
+        }
+        (ServerProblem::NoAnswer(time), _) => {
+            let seconds = time.as_secs().saturating_mul(4);
+            format!(
+                "it is too slow, or waits for something: try its command by itself, or set `timeout_seconds = {seconds}`"
+            )
+        }
+        (_, Some(_)) => format!("check that {} is right, and that the server runs", server.shown()),
+        (ServerProblem::Ended { said, .. }, None) if !said.is_empty() => {
+            "its last words are above; try its command by itself".into()
+        }
+        (_, None) => format!("try its command by itself: {}", server.shown()),
     }
 }
 

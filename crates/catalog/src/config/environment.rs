@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 /// Name of a variable that is not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the environment variable {0} is not set")]
-pub struct MissingVariable(String);
+pub struct MissingVariable(pub String);
 
 /// Source of environment variables. Values go to servers only, and are never printed.
 #[derive(Clone)]

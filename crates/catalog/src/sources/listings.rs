@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::judge::judged;
-use crate::config::{Server, Source, Workspace};
+use crate::config::{MissingVariable, Server, Source, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Document, Finding, Format, Place};
 
@@ -29,15 +29,26 @@ pub struct Listing {
     /// Whether the server speaks the older protocol.
     pub is_older: bool,
     /// Why there is no list.
-    pub problem: Option<String>,
+    pub problem: Option<NoList>,
     /// Mistakes in the list as the server sent it, each with what was done about it.
     pub notes: Vec<String>,
 }
 
+/// The reason why a server gives no list now.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoList {
+    /// A variable that it needs is not set.
+    #[error(transparent)]
+    NotSet(#[from] MissingVariable),
+    /// Another reason, with the next step.
+    #[error("{0}")]
+    Other(String),
+}
+
 impl Listing {
     /// A listing that failed.
-    pub fn problem(problem: impl Into<String>) -> Self {
-        Self { problem: Some(problem.into()), ..Self::default() }
+    pub fn problem(problem: NoList) -> Self {
+        Self { problem: Some(problem), ..Self::default() }
     }
 }
 
@@ -118,13 +129,12 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
         |title: &String| clean_line(&title.replace('/', " ")).chars().take(MAX_TITLE).collect::<String>();
     let title = listing.title.as_ref().map(titled).filter(|title| !title.is_empty());
     source.category = source.category.or(title);
-    let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
+        let problem = listing.problem.as_ref().map_or("no answer".into(), ToString::to_string);
         let finding = found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}"));
-        let document = Err(if problem.ends_with(" is not set") {
-            finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here")
-        } else {
-            finding
+        let document = Err(match &listing.problem {
+            Some(NoList::NotSet(_)) => finding.help("set it before toolcrib starts; `${input:my-key}` of VS Code stands for the variable MY_KEY here"),
+            _ => finding,
         });
         return ServerListing { index, source, document, findings: Vec::new() };
     };

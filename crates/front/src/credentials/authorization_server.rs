@@ -7,7 +7,7 @@ use rmcp::transport::auth::{
 use serde_json::{Value, json};
 
 use super::challenge::first_challenge;
-use super::reasons::{OWN_TOKEN, SignInError, is_unknown_client, reason};
+use super::reasons::{OWN_TOKEN, SignInError, reason};
 use super::sign_in_file::{SignIn, Tokens};
 use super::token::is_sendable;
 use toolcrib_catalog::config::ServerAuth;
@@ -37,7 +37,7 @@ impl Authorization {
         let challenge = first_challenge(url).await;
         let said = |error: AuthError| match error {
             AuthError::AuthorizationServersUnavailable { .. } => {
-                format!("{}; tell its provider, or {OWN_TOKEN}", reason(&error, &[]))
+                format!("{}; tell its provider, or {OWN_TOKEN}", reason(&error, &[])).into()
             }
             error => reason(&error, &[]),
         };
@@ -91,8 +91,8 @@ impl Authorization {
             AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => RefreshError::Ended,
             error => match reason(&error, &secrets) {
                 // It has forgotten the client that registered itself; the next sign-in registers another one.
-                reason if auth.client_id.is_none() && is_unknown_client(&reason) => RefreshError::Ended,
-                reason => RefreshError::Failed(reason.into()),
+                SignInError::UnknownClient(_) if auth.client_id.is_none() => RefreshError::Ended,
+                reason => RefreshError::Failed(reason),
             },
         };
         let mut client = OAuthClientConfig::new(&used.client_id, &used.redirect_uri);

@@ -1,6 +1,6 @@
 //! Requests to servers and their authorization servers: the client, and an answer within limits.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -15,8 +15,7 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// The client, which follows no redirects; the reason where none can be made.
 pub(super) fn client() -> Result<&'static reqwest::Client, SignInError> {
-    static HTTP: OnceLock<Result<reqwest::Client, SignInError>> = OnceLock::new();
-    let client = HTTP.get_or_init(|| {
+    static HTTP: LazyLock<Result<reqwest::Client, SignInError>> = LazyLock::new(|| {
         // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().gzip(false).connect_timeout(CONNECTING);
@@ -25,7 +24,7 @@ pub(super) fn client() -> Result<&'static reqwest::Client, SignInError> {
         let client = client.user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))).build();
         client.map_err(|error| error.to_string().into())
     });
-    client.as_ref().map_err(Clone::clone)
+    HTTP.as_ref().map_err(Clone::clone)
 }
 
 /// A request that posts a form.
@@ -57,6 +56,6 @@ pub(super) async fn send(request: RequestBuilder) -> Result<(u16, Vec<u8>), Sign
 pub async fn document(url: &str) -> Result<Vec<u8>, SignInError> {
     match send(client()?.get(url)).await? {
         (200, body) => Ok(body),
-        (status, _) => Err(format!("it answered {status}").into()),
+        (status, _) => Err(SignInError::Status(status)),
     }
 }

@@ -21,7 +21,7 @@ pub async fn issuer_metadata(issuer: &str, field: &str) -> Result<(String, Value
     for (origin, path) in places(issuer) {
         match document(&format!("{origin}{path}")).await.and_then(|text| named(&text, issuer, field)) {
             Ok(found) => return Ok(found),
-            Err(problem) if problem.0 == "it answered 404" => absent.push(path),
+            Err(SignInError::Status(404)) => absent.push(path),
             Err(problem) => unusable = unusable.or(Some(format!("{path}: {problem}"))),
         }
     }
@@ -77,7 +77,7 @@ mod tests {
             (r#"{"issuer": "https://a.example"}"#.into(), "no `jwks_uri`"),
             ("{".into(), "no JSON"),
         ] {
-            assert!(named(&bad).unwrap_err().0.contains(why), "{bad}");
+            assert!(named(&bad).unwrap_err().to_string().contains(why), "{bad}");
         }
     }
 }

@@ -32,7 +32,7 @@ pub use http::document;
 pub use identity::{acts_as, identity, wants_caller_token};
 pub use issuer_metadata::issuer_metadata;
 pub use offered::OfferedSignIn;
-pub use problem::SignInProblem;
+pub use problem::{NotSignedIn, SignInProblem};
 pub use reasons::SignInError;
 pub use refresh::wait_for_refreshes;
 pub use sign_in::PendingSignIn;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::challenge::{MAX_SCOPES, Refused, scopes_of};
 use super::identity::is_for_caller;
-use super::problem::{NOBODY, SignInProblem};
+use super::problem::{NotSignedIn, SignInProblem};
 use super::refresh::refresh;
 use super::sign_in_file::{Place, SignIn};
 use super::token::{CallerToken, SecretToken};
@@ -46,16 +46,14 @@ impl Person {
             return Err(SignInProblem::NotShared);
         }
         let scopes = refused.challenge.map(scopes_of).unwrap_or_default();
-        let place = self.place(server).ok_or_else(|| SignInProblem::sign_in(NOBODY, scopes.clone()))?;
+        let place = self.place(server).ok_or(NotSignedIn::Never)?;
         let Some(current) = self.current(&place, server) else {
             let ended = place.read().ok().flatten().is_some();
-            let reason = if ended { "the sign-in to it has ended" } else { NOBODY };
-            return Err(SignInProblem::sign_in(reason, scopes));
+            return Err(if ended { NotSignedIn::Ended } else { NotSignedIn::Never }.into());
         };
         if refused.status == 403 {
             want(&place, &scopes).await;
-            let reason = format!("the sign-in to it does not cover this: it asks for {}", scopes.join(" "));
-            return Err(SignInProblem::sign_in(&reason, scopes));
+            return Err(NotSignedIn::NotEnough(scopes).into());
         }
         match current.token() {
             Some(token) if refused.token != Some(&token) => Ok(Some(token)),

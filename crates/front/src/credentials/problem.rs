@@ -1,23 +1,13 @@
 //! The reason why there is no token for a server, with the next step.
 
-use super::reasons::{SignInError, WRONG_CLIENT, is_unknown_client};
-
-/// The reason before the first sign-in.
-pub(super) const NOBODY: &str = "nobody has signed in to it";
+use super::reasons::{SignInError, WRONG_CLIENT};
 
 /// The reason why there is no token for a server, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignInProblem {
     /// The operator has to sign in to this server.
-    #[error("{reason}")]
-    SignIn {
-        /// The reason: never signed in, signed out, ended, or not enough.
-        reason: String,
-        /// Whether nobody has signed in yet.
-        is_first: bool,
-        /// The scopes that the server asks for.
-        scopes: Vec<String>,
-    },
+    #[error(transparent)]
+    SignIn(#[from] NotSignedIn),
     /// The operator's sign-in is not for a caller with a name of its own.
     #[error("the sign-in of the operator is not for other callers")]
     NotShared,
@@ -32,16 +22,27 @@ pub enum SignInProblem {
     Setting(String),
 }
 
-impl SignInProblem {
-    /// The operator has to sign in, for this reason, and with these scopes.
-    pub(super) fn sign_in(reason: &str, scopes: Vec<String>) -> Self {
-        Self::SignIn { reason: reason.into(), is_first: reason == NOBODY, scopes }
-    }
+/// The reason why the operator has to sign in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSignedIn {
+    /// Before the first sign-in: the server may also want a token of another kind.
+    #[error("nobody has signed in to it")]
+    Never,
+    #[error("the sign-in to it has ended")]
+    Ended,
+    /// The server asks for these scopes.
+    #[error("the sign-in to it does not cover this: it asks for {}", .0.join(" "))]
+    NotEnough(Vec<String>),
+    /// The server refuses a new token.
+    #[error("it refuses the token that it was just given")]
+    Useless,
+}
 
+impl SignInProblem {
     /// The next step, for a server of this name.
     pub fn next_step(&self, server: &str) -> String {
         match self {
-            Self::SignIn { .. } => format!("run `toolcrib login {server}`"),
+            Self::SignIn(_) => format!("run `toolcrib login {server}`"),
             Self::NotShared => format!(
                 "the operator has to give callers an identity of their own in `[server.{server}.auth]`, or set \
                  `shared = true` there"
@@ -53,22 +54,14 @@ impl SignInProblem {
             }
         }
     }
+}
 
-    /// The reason why an authorization server gives no token: a setting where it does not know the client.
-    pub(super) fn of_authorization_server(reason: String) -> Self {
-        if is_unknown_client(&reason) {
-            Self::Setting(format!("{reason}; {WRONG_CLIENT}"))
-        } else {
-            Self::Refused(reason)
+/// The reason why an authorization server gives no token: a setting where it does not know the client.
+impl From<SignInError> for SignInProblem {
+    fn from(error: SignInError) -> Self {
+        match error {
+            SignInError::UnknownClient(reason) => Self::Setting(format!("{reason}; {WRONG_CLIENT}")),
+            other => Self::Refused(other.to_string()),
         }
-    }
-
-    pub(super) fn refused(error: SignInError) -> Self {
-        Self::Refused(error.0)
-    }
-
-    /// Whether nobody has signed in yet, so that the server may also want a token of another kind.
-    pub(crate) fn is_first_sign_in(&self) -> bool {
-        matches!(self, Self::SignIn { is_first: true, .. })
     }
 }

@@ -14,7 +14,7 @@ use super::challenge::{Refused, asked_scopes};
 use super::http::{form, send};
 use super::issuer_metadata::issuer_metadata;
 use super::problem::SignInProblem;
-use super::reasons::hidden;
+use super::reasons::{SignInError, UNKNOWN_CLIENT, hidden};
 use super::token::{SecretToken, is_sendable};
 use toolcrib_catalog::config::{Environment, Server, ServerAuth, is_safe_address};
 use toolcrib_definition::guard::locked;
@@ -153,13 +153,12 @@ impl Service<'_> {
         if !takes_basic {
             fields.extend([("client_id", id), ("client_secret", &*secret)]);
         }
-        let mut request = form(&url, &fields).map_err(SignInProblem::refused)?;
+        let mut request = form(&url, &fields)?;
         if takes_basic {
             request = request.basic_auth(encoded(id), Some(encoded(&secret)));
         }
-        let (status, body) = send(request).await.map_err(|why| {
-            SignInProblem::Refused(format!("its authorization server cannot be asked: {why}"))
-        })?;
+        let sent = send(request).await;
+        let (status, body) = sent.map_err(|why| why.about("its authorization server cannot be asked"))?;
         issued(status, serde_json::from_slice(&body).unwrap_or_default(), &secret)
     }
 
@@ -172,8 +171,7 @@ impl Service<'_> {
         }
         let Some(issuer) = &self.auth.issuer else {
             let url = self.server.url.as_deref().unwrap_or_default();
-            let found = Authorization::discover(url, self.auth).await;
-            let found = found.map_err(|error| SignInProblem::of_authorization_server(error.0))?;
+            let found = Authorization::discover(url, self.auth).await?;
             let metadata = found.metadata;
             if !found.is_discovered || !is_safe_address(&metadata.token_endpoint) {
                 let message =
@@ -216,7 +214,8 @@ fn issued(status: u16, answer: Answer, secret: &str) -> Result<(SecretToken, Dur
             let words = hidden(&format!("{} {}", answer.error, answer.error_description), &[secret]);
             let words = if words.trim().is_empty() { words } else { format!(": {}", words.trim()) };
             let message = format!("its authorization server answered {status}{words}");
-            return Err(SignInProblem::of_authorization_server(message));
+            let is_unknown = answer.error == UNKNOWN_CLIENT;
+            return Err(if is_unknown { SignInError::UnknownClient(message) } else { message.into() }.into());
         }
     }
     let kind = answer.token_type.as_deref().unwrap_or("Bearer");

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::authorization_server::Authorization;
 use super::identity::acts_as;
 use super::offered::OfferedSignIn;
-use super::reasons::{OWN_TOKEN, SignInError, WRONG_CLIENT, is_unknown_client, reason};
+use super::reasons::{OWN_TOKEN, SignInError, WRONG_CLIENT, reason};
 use super::redirect_listener::{RedirectListener, outcome};
 use super::sign_in_file::{Place, SignIn, Tokens, all};
 use super::token::NO_TOKEN;
@@ -144,7 +144,7 @@ impl PendingSignIn {
         let query = pasted.trim().split_once('?').map_or(pasted.trim(), |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
         Some(match outcome(query, &self.state)? {
-            Err(why) => Err(format!("the authorization server refused: {why}").into()),
+            Err(why) => Err(why.about("the authorization server refused")),
             Ok(code) => self.exchange(query, &code).await,
         })
     }
@@ -154,16 +154,17 @@ impl PendingSignIn {
         let arrival = self.callback.arrivals.recv().await?;
         let Some(ended) = self.finish_with(&format!("?{}", arrival.query)).await else {
             let text = "This address belongs to no sign-in that waits here.";
-            arrival.show(StatusCode::BAD_REQUEST, "Not this sign-in", text).await;
+            arrival.show(StatusCode::BAD_REQUEST, "Not this sign-in", text);
             return None;
         };
         match &ended {
             Ok(signed_in) => {
                 let text = format!("You are signed in to {}. This page can be closed.", signed_in.server);
-                arrival.show(StatusCode::OK, "Signed in", &text).await;
+                arrival.show(StatusCode::OK, "Signed in", &text);
             }
-            Err(problem) => arrival.show(StatusCode::BAD_REQUEST, "Not signed in", &problem.0).await,
+            Err(problem) => arrival.show(StatusCode::BAD_REQUEST, "Not signed in", &problem.to_string()),
         }
+        self.callback.close().await;
         Some(ended)
     }
 
@@ -177,11 +178,11 @@ impl PendingSignIn {
         let issuer = callback.issuer.as_deref();
         let given = manager.exchange_code_for_token_with_issuer(code, &callback.csrf_token, issuer).await;
         given.map_err(|error| match reason(&error, secrets) {
-            reason if is_unknown_client(&reason) => format!(
-                "{reason}; {WRONG_CLIENT}: see the `auth` of `{}` in toolcrib.toml",
-                self.begun.server
-            ),
-            reason => reason,
+            SignInError::UnknownClient(reason) => {
+                let server = &self.begun.server;
+                format!("{reason}; {WRONG_CLIENT}: see the `auth` of `{server}` in toolcrib.toml").into()
+            }
+            other => other,
         })?;
         let sign_in = self.authorization.sign_in(&self.begun).await?;
         sign_in.token().ok_or(NO_TOKEN)?;
@@ -227,7 +228,7 @@ async fn client(
         let mut client = OAuthClientConfig::new(id, redirect_uri);
         client.client_secret = secret;
         let configured = authorization.manager.configure_client(client.clone());
-        return configured.map(|()| client).map_err(|error| reason(&error, &[]).into());
+        return configured.map(|()| client).map_err(|error| reason(&error, &[]));
     }
     let registered = authorization.manager.register_client(CLIENT_NAME, redirect_uri, scopes).await;
     let registered = registered.map_err(|error| {

@@ -32,7 +32,7 @@ impl Credentials {
             let place = Place::new(folder, (&found.server, &found.url));
             let _lock = place.lock().await?;
             let sign_in = place.read().ok().flatten().unwrap_or(found);
-            let not_revoked = revoke(&sign_in).await.err().map(|error| error.0);
+            let not_revoked = revoke(&sign_in).await.err().map(|error| error.to_string());
             place.remove()?;
             ended.push(SignedOut { issuer: sign_in.issuer, not_revoked });
         }

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,13 +12,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::client::{CurrentClient, until_client};
 use super::endpoint::Endpoint;
-use super::last_use::LastUse;
 use super::remembered_lists;
-use super::server_problem::Problem;
-use super::server_state::{ServerState, Status};
-use super::session::{InProgress, Session};
+use super::server_problem::{Away, ServerProblem};
+use super::server_state::{LiveServer, ServerState, Status, UNUSED};
+use super::session::Session;
 use crate::credentials::{Credentials, SignInVersion};
-use toolcrib_catalog::config::Start;
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
 
@@ -32,6 +30,11 @@ const USUALLY: Duration = Duration::from_secs(60);
 const AT_MOST: Duration = Duration::from_secs(2);
 /// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
+/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
+/// stable.
+const SOON: Duration = Duration::from_secs(1);
+const AT_LAST: Duration = Duration::from_secs(60);
+const A_WHILE: Duration = Duration::from_secs(10);
 
 /// The function that is called when a list changes, once there is one.
 pub(super) type Listener = Arc<Mutex<Option<Arc<dyn Fn() + Send + Sync>>>>;
@@ -39,15 +42,11 @@ pub(super) type Listener = Arc<Mutex<Option<Arc<dyn Fn() + Send + Sync>>>>;
 /// A connection, open or not.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
-    state: watch::Sender<State>,
-    created: Instant,
+    state: watch::Sender<ServerState>,
     /// Wakes the task of the connection: a session is wanted, or the list.
     wanted: Notify,
-    /// Ends the pause before the next start.
-    at_once: Notify,
-    /// Number of calls that wait for a session.
-    waiting: AtomicUsize,
-    pub(super) last_use: LastUse,
+    /// Held by each call that waits for a session.
+    waiting: Arc<()>,
     credentials: Arc<Credentials>,
     /// The folder of remembered lists.
     remembered: Option<PathBuf>,
@@ -55,8 +54,6 @@ pub(super) struct Connection {
     client: CurrentClient,
     /// Called when the list of the server changes, or when it goes away or comes back.
     listener: Listener,
-    /// Set when the connection is dropped: the time that calls in progress get.
-    dropped: watch::Sender<Option<Duration>>,
 }
 
 impl Connection {
@@ -69,20 +66,27 @@ impl Connection {
         listener: Listener,
     ) -> Self {
         let listing = remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint));
-        Self {
-            state: watch::Sender::new(State { listing, ..State::default() }),
-            created: Instant::now(),
-            wanted: Notify::new(),
-            at_once: Notify::new(),
-            waiting: AtomicUsize::new(0),
-            last_use: LastUse::now(&endpoint),
-            credentials,
-            remembered,
-            client,
-            listener,
-            dropped: watch::Sender::new(None),
-            endpoint,
-        }
+        let state = watch::Sender::new(ServerState::new(listing));
+        let (wanted, waiting) = Default::default();
+        Self { endpoint, state, wanted, waiting, credentials, remembered, client, listener }
+    }
+
+    pub(super) fn state(&self) -> watch::Ref<'_, ServerState> {
+        self.state.borrow()
+    }
+
+    pub(super) fn is_listed(&self) -> bool {
+        self.state().is_listed()
+    }
+
+    /// The last list, or the reason why there could be no list; `None` until the server was asked.
+    pub(super) fn listing(&self) -> Option<Listing> {
+        self.state().listing.clone()
+    }
+
+    /// The server, for people.
+    pub(super) fn server(&self) -> LiveServer {
+        LiveServer { endpoint: self.endpoint.clone(), state: self.state().clone() }
     }
 
     /// Sets whether the list of the server is wanted.
@@ -93,64 +97,30 @@ impl Connection {
         }
     }
 
-    pub(super) fn is_listed(&self) -> bool {
-        self.state.borrow().listed_since.is_some()
-    }
-
-    /// Whether the server is started before a call wants it.
-    fn starts_by_itself(&self) -> bool {
-        let state = self.state.borrow();
-        let is_known = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
-        state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
-    }
-
-    /// The time at which its tools were first listed, and the time from which on they are wanted.
-    pub(super) fn listed_at(&self) -> (Option<Instant>, Option<Instant>) {
-        let state = self.state.borrow();
-        let is_listed = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
-        let first = if is_listed { state.first_listed.or(state.listed_since) } else { None };
-        (first, state.listed_since)
-    }
-
-    /// The last list, or the reason why there could be no list; `None` until the server was asked.
-    pub(super) fn listing(&self) -> Option<Listing> {
-        self.state.borrow().listing.clone()
-    }
-
-    /// The state of the server, for people.
-    pub(super) fn server_state(&self) -> ServerState {
-        let state = self.state.borrow();
-        ServerState {
-            name: self.endpoint.name.clone(),
-            status: state.status.clone(),
-            since: state.since.unwrap_or(self.created).elapsed(),
-            tools: state.listing.as_ref().and_then(|listing| listing.tools.as_ref().map(|_| listing.count)),
-            asked: state.asked.map(|asked| asked.elapsed()),
-            ends: state.ends,
-            last_problem: state.last_problem.clone(),
-            endpoint: self.endpoint.clone(),
-        }
-    }
-
     /// The open session. Starts a server that does not run; one that has failed often is left alone for a while.
-    pub(super) async fn session(&self) -> Result<Arc<Session>, Problem> {
+    pub(super) async fn session(&self) -> Result<Arc<Session>, Away> {
         self.replace_outdated();
-        if let Some(session) = self.open() {
-            return Ok(session);
-        }
-        let _waiting = InProgress::start(&self.waiting);
         let mut state = self.state.subscribe();
         let failed_starts = state.borrow().failed_starts;
-        self.wanted.notify_one();
+        let mut waiting = None;
         loop {
-            if let Some(session) = self.open() {
-                return Ok(session);
-            }
-            if let Status::Failed(problem) = &state.borrow_and_update().status {
-                let is_later = problem.retry_after().is_some_and(|left| left > AWAITED);
-                if is_later || self.state.borrow().failed_starts > failed_starts {
-                    return Err(problem.clone());
+            {
+                let state = state.borrow_and_update();
+                if let Some(session) = state.session() {
+                    return Ok(Arc::clone(session));
                 }
+                let is_later = |away: &Away| away.retry_after().is_some_and(|left| left > AWAITED);
+                match &state.status {
+                    Status::Failed(away) if is_later(away) || state.failed_starts > failed_starts => {
+                        return Err(away.clone());
+                    }
+                    Status::Ended(..) => return Err("it is stopped".into()),
+                    _ => {}
+                }
+            }
+            if waiting.is_none() {
+                waiting = Some(Arc::clone(&self.waiting));
+                self.wanted.notify_one();
             }
             if state.changed().await.is_err() {
                 return Err(MISTAKE.into());
@@ -158,19 +128,32 @@ impl Connection {
         }
     }
 
-    fn open(&self) -> Option<Arc<Session>> {
-        let state = self.state.borrow();
-        state.session.as_ref().filter(|session| session.is_usable()).map(Arc::clone)
+    /// Notes a use; false where the connection has ended.
+    pub(super) fn is_kept(&self) -> bool {
+        self.state.send_if_modified(|state| {
+            state.used = Instant::now();
+            false
+        });
+        !self.state().status.is_ended()
+    }
+
+    /// Ends the connection; calls in progress get this long to end.
+    pub(super) fn end_within(&self, patience: Duration) {
+        self.state.send_modify(|state| state.end_within(patience));
     }
 
     /// Has the server contacted again, where the operator has signed in or out since.
     fn replace_outdated(&self) {
-        if let Some(session) = self.open().filter(|session| session.is_outdated()) {
-            session.replaced.send_replace(true);
-        } else if self.has_new_sign_in() {
-            self.set_status(Status::Starting);
-            self.at_once.notify_one();
+        let session = self.state().session().cloned();
+        if session.is_some_and(|session| session.is_outdated()) || self.has_new_sign_in() {
+            self.turn(Status::Starting(None));
+            self.wanted.notify_one();
         }
+    }
+
+    /// Whether a call waits for a session.
+    fn is_awaited(&self) -> bool {
+        Arc::strong_count(&self.waiting) > 1
     }
 
     /// The sign-in of the operator to the server, as it is now.
@@ -181,8 +164,10 @@ impl Connection {
 
     /// Whether the server is away for want of a sign-in, and the operator has signed in since.
     fn has_new_sign_in(&self) -> bool {
-        let known = match &*self.state.borrow() {
-            State { status: Status::Failed(Problem { sign_in: Some(_), .. }), sign_in, .. } => {
+        let known = match &*self.state() {
+            ServerState { status: Status::Failed(away), sign_in, .. }
+                if away.problem.no_token().is_some() =>
+            {
                 sign_in.clone()
             }
             _ => return false,
@@ -190,32 +175,37 @@ impl Connection {
         self.sign_in() != known
     }
 
-    fn is_busy(&self) -> bool {
-        self.waiting.load(Relaxed) > 0 || self.open().is_some_and(|session| session.is_busy())
-    }
-
-    /// Drops the connection; calls in progress get this long to end.
-    pub(super) fn drop_within(&self, patience: Duration) {
-        self.dropped.send_replace(Some(patience));
-    }
-
-    /// Keeps the connection until it is dropped.
+    /// Keeps the connection until it is ended.
     pub(super) async fn keep(self: Arc<Self>) {
-        let mut dropped = self.dropped.subscribe();
+        let mut state = self.state.subscribe();
         tokio::select! {
             () = self.open_again_and_again() => {}
-            () = self.last_use.until_unused(|| self.is_busy()) => {}
-            _ = dropped.wait_for(Option::is_some) => {}
+            () = self.until_unused(), if self.endpoint.ends_unused() => {}
+            _ = state.wait_for(|state| state.status.is_ended()) => {}
         }
-        let patience = dropped.borrow().unwrap_or_default();
-        if let Some(session) = self.fail("it is stopped".into(), AT_LAST) {
-            let done = async {
-                while session.is_busy() && !session.is_closed() {
-                    sleep(GLANCE).await;
-                }
-            };
-            let _ = timeout(patience, done).await;
-            session.close().await;
+        let Status::Ended(Some(session), patience) = self.state().status.clone() else { return };
+        let done = async {
+            while session.is_busy() && !session.is_closed() {
+                sleep(GLANCE).await;
+            }
+        };
+        let _ = timeout(patience, done).await;
+        session.close().await;
+    }
+
+    /// Waits until there was no call for long, and ends the connection.
+    async fn until_unused(&self) {
+        let is_unused = |state: &mut ServerState| {
+            let is_busy = self.is_awaited() || state.session().is_some_and(|session| session.is_busy());
+            let is_unused = state.is_unused(is_busy, Instant::now());
+            if is_unused {
+                state.end_within(Duration::ZERO);
+            }
+            is_unused
+        };
+        while !self.state.send_if_modified(is_unused) {
+            let used = self.state().used;
+            sleep_until(used + UNUSED).await;
         }
     }
 
@@ -226,16 +216,16 @@ impl Connection {
         loop {
             self.until_wanted(pause).await;
             let start = Instant::now();
-            self.set_status(Status::Starting);
             let Err(problem) = guarded(self.visit()).await.unwrap_or_else(|_| Err(MISTAKE.into()));
-            let was_open = self.state.borrow().session.is_some();
+            let was_open = self.state().status.session().is_some();
             if was_open && start.elapsed() > A_WHILE {
                 backoff = Duration::ZERO;
             }
             pause = if was_open { backoff } else { backoff.max(SOON) };
             backoff = (pause * 2).clamp(SOON, AT_LAST);
-            let session = self.fail(problem.clone(), pause);
-            self.publish(|last| Listing { problem: Some(problem.to_string()), ..last });
+            let no_list = problem.no_list();
+            let session = self.fail(problem, pause);
+            self.publish(|last| Listing { problem: Some(no_list), ..last });
             if let Some(session) = session {
                 session.close().await;
             }
@@ -245,13 +235,13 @@ impl Connection {
     /// Waits until the server is to be started, for this pause at least.
     async fn until_wanted(&self, pause: Duration) {
         let now = Instant::now();
-        let is_first = self.state.borrow().ends == 0;
-        loop {
-            let is_awaited = self.waiting.load(Relaxed) > 0;
+        let is_first = self.state().ends == 0;
+        while !matches!(self.state().status, Status::Starting(_)) {
+            let is_awaited = self.is_awaited();
+            let is_wanted = is_awaited || self.state().starts_by_itself(self.endpoint.server.start);
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
             tokio::select! {
-                () = sleep_until(start), if is_awaited || self.starts_by_itself() => return,
-                () = self.at_once.notified() => return,
+                () = sleep_until(start), if is_wanted => return,
                 () = async { while !self.has_new_sign_in() { sleep(SOON).await } } => return,
                 () = self.wanted.notified() => {}
             }
@@ -259,9 +249,10 @@ impl Connection {
     }
 
     /// One session, from beginning to end; returns the reason for the end.
-    async fn visit(&self) -> Result<Infallible, Problem> {
+    async fn visit(&self) -> Result<Infallible, ServerProblem> {
         let client = &self.client;
         loop {
+            self.turn(Status::Starting(None));
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
             let opening = Session::open(&self.endpoint, &self.credentials, client, is_older);
@@ -270,32 +261,38 @@ impl Connection {
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
             };
             let session = Arc::new(opened.map_err(|_| self.endpoint.too_slow())??);
-            self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+            self.turn(Status::Starting(Some(Arc::clone(&session))));
             tokio::select! {
                 ended = self.stay(&session) => return ended,
-                () = until_client(client, |client| !session.suits(client)) => {}
-                () = session.until_replaced() => {}
+                () = until_client(client, |client| !session.suits(client)) => self.turn(Status::Starting(None)),
+                () = self.until_replaced(&session) => {}
             }
-            self.state.send_modify(|state| state.session = None);
             session.close().await;
         }
     }
 
+    /// Waits until another session is to take the place of this one.
+    async fn until_replaced(&self, session: &Arc<Session>) {
+        let is_replaced = |state: &ServerState| !state.holds(session);
+        let _ = self.state.subscribe().wait_for(is_replaced).await;
+    }
+
     /// Keeps a session; returns the reason for its end.
-    async fn stay(&self, session: &Session) -> Result<Infallible, Problem> {
+    async fn stay(&self, session: &Arc<Session>) -> Result<Infallible, ServerProblem> {
         loop {
             let interval = if self.is_listed() { Some(self.list(session).await?) } else { None };
-            self.set_status(Status::Ready);
+            self.turn(Status::Ready(Arc::clone(session)));
             self.until_changed(session, interval).await?;
         }
     }
 
     /// Lists the tools, and publishes the list; returns the time for which it holds.
-    async fn list(&self, session: &Session) -> Result<Duration, Problem> {
+    async fn list(&self, session: &Session) -> Result<Duration, ServerProblem> {
         // Listens before listing, so that no change is missed in between.
         session.subscribe(self.endpoint.timeout.min(SOON)).await;
         let (listing, fresh_for) = loop {
             let answers = session.answers.load(Relaxed);
+            let is_silent = || session.answers.load(Relaxed) == answers;
             let listing = timeout(self.endpoint.timeout, session.list()).await;
             // Nobody waits for this.
             self.state.send_if_modified(|state| {
@@ -304,15 +301,10 @@ impl Connection {
             });
             match listing {
                 Ok(listed) => break listed?,
-                Err(_) if !session.is_busy() && session.answers.load(Relaxed) == answers => {
-                    return Err(self.endpoint.too_slow().into());
-                }
+                Err(_) if !session.is_busy() && is_silent() => return Err(self.endpoint.too_slow()),
                 // A server that is busy with a call may answer only after it.
                 Err(_) => {
-                    while session.is_busy()
-                        && session.answers.load(Relaxed) == answers
-                        && !session.is_closed()
-                    {
+                    while session.is_busy() && is_silent() && !session.is_closed() {
                         sleep(GLANCE).await;
                     }
                 }
@@ -324,7 +316,11 @@ impl Connection {
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.
-    async fn until_changed(&self, session: &Session, interval: Option<Duration>) -> Result<(), Problem> {
+    async fn until_changed(
+        &self,
+        session: &Session,
+        interval: Option<Duration>,
+    ) -> Result<(), ServerProblem> {
         let closed = async {
             while !session.is_closed() {
                 tokio::select! {
@@ -366,27 +362,23 @@ impl Connection {
     }
 
     /// Takes the session out: the server is away, and started again after this pause at the earliest.
-    fn fail(&self, problem: Problem, pause: Duration) -> Option<Arc<Session>> {
-        let mut session = None;
+    fn fail(&self, problem: ServerProblem, pause: Duration) -> Option<Arc<Session>> {
         let sign_in = self.sign_in();
+        let next_try = Some(std::time::Instant::now() + pause);
+        let mut session = None;
         self.state.send_modify(|state| {
-            (session, state.sign_in) = (state.session.take(), sign_in);
-            state.last_problem = Some(problem.to_string());
-            state.status = Status::Failed(problem.until(std::time::Instant::now() + pause));
-            (state.since, state.ends) = (Some(Instant::now()), state.ends + 1);
+            session = state.status.session().cloned();
+            state.sign_in = sign_in;
+            state.last_problem = Some(problem.clone());
+            state.ends += 1;
             state.failed_starts += u64::from(session.is_none());
+            state.turn(Status::Failed(Away { problem, next_try }));
         });
         session
     }
 
-    fn set_status(&self, status: Status) {
-        self.state.send_if_modified(|state| {
-            let is_new = state.status != status;
-            if is_new {
-                (state.status, state.since) = (status, Some(Instant::now()));
-            }
-            is_new
-        });
+    fn turn(&self, status: Status) {
+        self.state.send_modify(|state| state.turn(status));
     }
 
     fn publish(&self, listing: impl FnOnce(Listing) -> Listing) {
@@ -394,12 +386,12 @@ impl Connection {
             return;
         }
         let is_new = self.state.send_if_modified(|state| {
-            let listing = Some(listing(state.listing.clone().unwrap_or_default()));
-            let is_new = state.listing != listing;
-            if listing.as_ref().is_some_and(|listing| listing.tools.is_some()) {
+            let listing = listing(state.listing.clone().unwrap_or_default());
+            let is_new = state.listing.as_ref() != Some(&listing);
+            if listing.tools.is_some() {
                 state.first_listed.get_or_insert_with(Instant::now);
             }
-            state.listing = listing;
+            state.listing = Some(listing);
             is_new
         });
         let listener = locked(&self.listener).clone();
@@ -407,32 +399,4 @@ impl Connection {
             listener();
         }
     }
-}
-
-/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
-/// stable.
-const SOON: Duration = Duration::from_secs(1);
-const AT_LAST: Duration = Duration::from_secs(60);
-const A_WHILE: Duration = Duration::from_secs(10);
-
-/// The state of a connection.
-#[derive(Default)]
-struct State {
-    session: Option<Arc<Session>>,
-    /// The last result of listing; `None` until the server was asked.
-    listing: Option<Listing>,
-    status: Status,
-    since: Option<Instant>,
-    /// Number of times that the connection ended, and of starts without a connection.
-    ends: u64,
-    failed_starts: u64,
-    /// The time at which its tools were last asked for, and the reason for its last end.
-    asked: Option<Instant>,
-    last_problem: Option<String>,
-    /// The time from which on the list is wanted.
-    listed_since: Option<Instant>,
-    /// The time at which it first listed its tools.
-    first_listed: Option<Instant>,
-    /// The sign-in of the operator when the connection ended last.
-    sign_in: Option<SignInVersion>,
 }

@@ -12,15 +12,14 @@ use tokio::time::timeout;
 
 use super::client::ClientSession;
 use super::connection::{Connection, Listener};
-use super::endpoint::Endpoint;
-use super::live_servers::endpoints;
+use super::endpoint::{Endpoint, endpoints};
 use super::runtime::{ENDING, runtime};
-use super::server_problem::Problem;
-use super::server_state::{ServerState, Status};
+use super::server_problem::{Away, ServerProblem};
+use super::server_state::{LiveServer, Status};
 use super::session::Session;
 use crate::credentials::Credentials;
 use toolcrib_catalog::config::{Config, Environment, Server, Workspace};
-use toolcrib_catalog::sources::listings::{Awaited, Listing, Listings};
+use toolcrib_catalog::sources::listings::{Awaited, Listing, Listings, NoList};
 use toolcrib_definition::guard::locked;
 
 /// Connections of single callers and clients that are kept.
@@ -103,15 +102,15 @@ impl Connections {
     }
 
     /// An open session with a server. Starts a server that does not run.
-    pub async fn session(&self, endpoint: &Endpoint) -> Result<Arc<Session>, Problem> {
+    pub async fn session(&self, endpoint: &Endpoint) -> Result<Arc<Session>, Away> {
         self.connection(endpoint)?.session().await
     }
 
     /// The servers whose tools are listed, in the order in which they were first named.
-    pub fn servers(&self) -> Vec<ServerState> {
+    pub fn servers(&self) -> Vec<LiveServer> {
         let connections = locked(&self.connections);
         let listed = connections.iter().filter(|connection| connection.is_listed());
-        listed.map(|connection| connection.server_state()).collect()
+        listed.map(|connection| connection.server()).collect()
     }
 
     /// The current lists of the servers of a workspace. New servers get this long to answer, unless `is_needless` says
@@ -129,22 +128,24 @@ impl Connections {
         found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
             let wait = found.endpoint.server.wait().unwrap_or(patience).min(patience);
-            found.listing().is_some() || found.listed_at().1.is_none_or(|since| since.elapsed() >= wait)
+            let state = found.state();
+            state.listing.is_some() || state.listed_since.is_none_or(|since| since.elapsed() >= wait)
         };
         while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let mut listings = Listings::default();
-        let last_listed = found.iter().filter_map(|(_, found)| found.as_ref().ok()?.listed_at().0).max();
+        let last_listed =
+            found.iter().filter_map(|(_, found)| found.as_ref().ok()?.state().first_listed()).max();
         let has_own_tools = workspace.config.sources.iter().any(|source| source.mcp.is_none());
         let longest = if has_own_tools { BESIDE_OWN_TOOLS } else { NOTHING_LISTED };
         for (index, found) in found {
             let listing = match found {
                 Ok(found) => found.listing().unwrap_or_else(|| {
                     wait_for(&found, &mut listings.awaited, last_listed, longest);
-                    Listing::problem("it has not answered yet")
+                    Listing::problem(NoList::Other("it has not answered yet".into()))
                 }),
-                Err(problem) => Listing::problem(problem.to_string()),
+                Err(problem) => Listing::problem(problem.no_list()),
             };
             listings.by_source.insert(index, listing);
         }
@@ -152,11 +153,14 @@ impl Connections {
     }
 
     /// The reason why a server whose tools are listed is away.
-    pub fn problem(&self, server: &str) -> Option<Problem> {
+    pub fn problem(&self, server: &str) -> Option<ServerProblem> {
         let connections = locked(&self.connections);
         let mut listed = connections.iter().filter(|connection| connection.is_listed());
-        let status = listed.find(|connection| connection.endpoint.name == server)?.server_state().status;
-        if let Status::Failed(problem) = status { Some(problem) } else { None }
+        let found = listed.find(|connection| connection.endpoint.name == server)?;
+        match &found.state().status {
+            Status::Failed(away) => Some(away.problem.clone()),
+            _ => None,
+        }
     }
 
     /// Closes all connections; servers get a short time to end.
@@ -166,7 +170,7 @@ impl Connections {
 
     fn drop_all(&self) -> Vec<JoinHandle<()>> {
         let mut connections = locked(&self.connections);
-        connections.drain(..).for_each(|connection| connection.drop_within(Duration::ZERO));
+        connections.drain(..).for_each(|connection| connection.end_within(Duration::ZERO));
         std::mem::take(&mut *locked(&self.tasks))
     }
 
@@ -176,7 +180,7 @@ impl Connections {
             let endpoint = &connection.endpoint;
             let is_kept = is_configured(&endpoint.server, config);
             if !is_kept {
-                connection.drop_within(Duration::MAX);
+                connection.end_within(Duration::MAX);
             } else if !listed.iter().any(|(_, listed)| listed == endpoint) {
                 connection.set_listed(false);
             }
@@ -185,12 +189,12 @@ impl Connections {
     }
 
     /// The connection to a server, and its task.
-    fn connection(&self, endpoint: &Endpoint) -> Result<Arc<Connection>, Problem> {
+    fn connection(&self, endpoint: &Endpoint) -> Result<Arc<Connection>, ServerProblem> {
         let mut connections = locked(&self.connections);
         let is_private = endpoint.is_private();
         if let Some(at) = connections.iter().position(|known| known.endpoint == *endpoint) {
             let found = if is_private { connections.remove(at) } else { Arc::clone(&connections[at]) };
-            if found.last_use.is_kept() {
+            if found.is_kept() {
                 if is_private {
                     connections.push(Arc::clone(&found));
                 }
@@ -216,7 +220,7 @@ impl Connections {
         Ok(connection)
     }
 
-    fn runtime(&self) -> Result<Handle, Problem> {
+    fn runtime(&self) -> Result<Handle, ServerProblem> {
         if let Some(handle) = &self.handle {
             return Ok(handle.clone());
         }
@@ -245,11 +249,11 @@ impl Drop for Connections {
 
 /// Drops the private connections that have not been used for the longest time, so that one more can be kept.
 fn make_room(connections: &mut Vec<Arc<Connection>>) {
-    connections.retain(|connection| !connection.last_use.has_ended());
+    connections.retain(|connection| !connection.state().status.is_ended());
     let private = connections.iter().filter(|connection| connection.endpoint.is_private()).count();
     let excess = (private + 1).saturating_sub(MAX_PRIVATE);
     let private = connections.extract_if(.., |connection| connection.endpoint.is_private());
-    private.take(excess).for_each(|connection| connection.drop_within(Duration::MAX));
+    private.take(excess).for_each(|connection| connection.end_within(Duration::MAX));
 }
 
 /// Adds a server to those that are waited for. A server is waited for as long as nothing is listed, and then for the
@@ -261,7 +265,7 @@ fn wait_for(
     last_listed: Option<tokio::time::Instant>,
     longest: Duration,
 ) {
-    let (_, Some(since)) = connection.listed_at() else { return };
+    let Some(since) = connection.state().listed_since else { return };
     let configured = connection.endpoint.server.wait();
     let until = match last_listed {
         Some(last) => {

@@ -9,16 +9,17 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::client::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
-use super::server_problem::Problem;
-use crate::credentials::CallerToken;
-use toolcrib_catalog::config::{Environment, Server};
+use super::server_problem::ServerProblem;
+use crate::credentials::{CallerToken, Credentials, acts_as, identity};
+use toolcrib_catalog::config::{Environment, Server, Workspace};
+use toolcrib_catalog::sources::live_servers;
 use toolcrib_definition::clean_line;
 
 /// A server from the configuration, with the folder of that. Equal endpoints share a connection.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     /// The name of the server, for people.
-    pub(crate) name: String,
+    pub name: String,
     pub(crate) server: Server,
     pub(super) root: PathBuf,
     /// Time limit of each request.
@@ -76,22 +77,40 @@ impl Endpoint {
         self.user != EndpointUser::default()
     }
 
+    /// Whether its connection ends when nobody uses it. Servers may keep state for the session of a client.
+    pub(super) fn ends_unused(&self) -> bool {
+        self.is_private() && self.user.session.is_none() && self.user.client.is_none()
+    }
+
     /// The way to the server: `stdio` or `http`.
-    pub(super) fn transport(&self) -> &'static str {
+    pub fn transport(&self) -> &'static str {
         if self.server.url.is_some() { "http" } else { "stdio" }
     }
 
-    /// The message for a request over the time limit.
-    pub fn too_slow(&self) -> String {
-        let seconds = self.timeout.as_secs();
-        format!("no answer within {seconds} second{}", if seconds == 1 { "" } else { "s" })
+    /// The sign-in with which the server is called, in words; `None` where it needs none.
+    pub fn sign_in(&self, credentials: &Credentials) -> Option<String> {
+        acts_as(&self.server)?;
+        if let Some(identity) = identity(&self.server) {
+            return Some(identity);
+        }
+        Some(match credentials.sign_in_to((&self.name, &self.server)) {
+            Ok(None) => "nobody has signed in".into(),
+            Ok(Some(sign_in)) if sign_in.is_active() => format!("signed in at {}", sign_in.issuer),
+            Ok(Some(sign_in)) => format!("the sign-in at {} has ended", sign_in.issuer),
+            Err(error) => error.to_string(),
+        })
+    }
+
+    /// The problem of a request over the time limit.
+    pub fn too_slow(&self) -> ServerProblem {
+        ServerProblem::NoAnswer(self.timeout)
     }
 
     pub(super) fn headers(
         &self,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<HashMap<HeaderName, HeaderValue>, Problem> {
+    ) -> Result<HashMap<HeaderName, HeaderValue>, ServerProblem> {
         let mut headers = HashMap::new();
         let caller = self.user.headers.as_ref();
         for (name, value) in secrets.fill_headers(&self.server.headers, environment, caller)? {
@@ -109,4 +128,24 @@ impl Endpoint {
     pub(super) fn folder(&self) -> PathBuf {
         self.server.cwd.as_ref().map_or_else(|| self.root.clone(), |cwd| self.root.join(cwd))
     }
+}
+
+/// The servers of a workspace whose address is complete.
+pub(super) fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
+    live_servers(workspace).map(|(index, server)| {
+        let given = workspace.config.sources.get(index).and_then(|source| source.server.clone());
+        let name = given.unwrap_or_else(|| (index + 1).to_string());
+        (index, Endpoint::new(&name, server, &workspace.root))
+    })
+}
+
+/// Names of the live servers of a workspace, for people.
+pub fn server_names(workspace: &Workspace) -> Vec<String> {
+    live_servers(workspace).map(|(index, server)| name(workspace, index, server)).collect()
+}
+
+/// The name that the configuration gives a server; otherwise its address or command.
+pub(super) fn name(workspace: &Workspace, index: usize, server: &Server) -> String {
+    let given = workspace.config.sources.get(index).and_then(|source| source.server.as_deref());
+    given.map_or_else(|| server.shown(), clean_line)
 }

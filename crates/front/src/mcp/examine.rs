@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::endpoint::Endpoint;
-use super::live_servers::{endpoints, name};
+use super::endpoint::{Endpoint, endpoints, name};
 use super::remembered_lists;
 use super::runtime::{ENDING, runtime};
-use super::server_problem::Problem;
+use super::server_problem::ServerProblem;
 use super::session::Session;
 use crate::credentials::Credentials;
 use toolcrib_catalog::config::Workspace;
@@ -25,11 +24,10 @@ pub struct Examined {
     pub name: String,
     /// Position of its source in the configuration.
     source: usize,
-    endpoint: Endpoint,
-    /// The way to the server: `stdio` or `http`.
-    pub transport: &'static str,
+    /// Its address.
+    pub endpoint: Endpoint,
     /// The list of its tools, or the reason why it does not list them.
-    pub outcome: Result<Listing, Problem>,
+    pub outcome: Result<Listing, ServerProblem>,
     /// The time of starting, connecting and listing.
     pub took: Duration,
 }
@@ -49,7 +47,7 @@ pub fn list_all(
         match outcome {
             // A list that cannot be kept is of use now.
             Ok(listing) => _ = remembered_lists::write(&folder, endpoint, listing),
-            Err(Problem { sign_in: Some(_), .. }) => {
+            Err(problem) if problem.no_token().is_some() => {
                 if let Some(known) = remembered_lists::read(&folder, endpoint) {
                     let listing = listings.by_source.entry(*source).or_default();
                     *listing = Listing { problem: listing.problem.take(), ..known };
@@ -69,9 +67,7 @@ pub fn examine(
 ) -> (Vec<Examined>, Listings) {
     let servers = endpoints(workspace).map(|(source, endpoint)| {
         let name = name(workspace, source, &endpoint.server);
-        let transport = endpoint.transport();
-        let outcome = Err("it was not asked".into());
-        Examined { name, source, endpoint, transport, outcome, took: Duration::ZERO }
+        Examined { name, source, endpoint, outcome: Err("it was not asked".into()), took: Duration::ZERO }
     });
     let mut servers: Vec<Examined> = servers.collect();
     if !servers.is_empty() {
@@ -85,7 +81,7 @@ pub fn examine(
     }
     let listing = |server: &Examined| {
         let listing = server.outcome.clone();
-        (server.source, listing.unwrap_or_else(|problem| Listing::problem(problem.to_string())))
+        (server.source, listing.unwrap_or_else(|problem| Listing::problem(problem.no_list())))
     };
     let by_source = servers.iter().map(listing).collect();
     (servers, Listings { by_source, ..Listings::default() })
@@ -97,40 +93,36 @@ async fn ask_all(
     credentials: &Arc<Credentials>,
     waiting: &dyn Fn(&[String]),
 ) -> Vec<Examined> {
-    let mut asked = JoinSet::new();
-    let mut names = BTreeMap::new();
-    for server in servers {
-        names.insert(server.source, server.name.clone());
+    let named = servers.iter().map(|server| (server.source, server.name.clone()));
+    let mut names: BTreeMap<usize, String> = named.collect();
+    let ask = |server: Examined| {
         let credentials = Arc::clone(credentials);
-        asked.spawn(async move {
+        async move {
             let start = Instant::now();
             let outcome = list_once(&server.endpoint, &credentials).await;
             Examined { outcome, took: start.elapsed(), ..server }
-        });
-    }
+        }
+    };
+    let mut asked: JoinSet<Examined> = servers.into_iter().map(ask).collect();
     let mut answers = Vec::new();
     loop {
         waiting(&names.values().cloned().collect::<Vec<_>>());
+        let Some(asked) = asked.join_next().await else { break };
         // A task that panicked has no number; its server is then one that was not contacted.
-        match asked.join_next().await {
-            Some(Ok(answer)) => {
-                names.remove(&answer.source);
-                answers.push(answer);
-            }
-            Some(Err(_)) => {}
-            None => break,
-        }
+        let Ok(answer) = asked else { continue };
+        names.remove(&answer.source);
+        answers.push(answer);
     }
     answers.sort_by_key(|answer| answer.source);
     answers
 }
 
-async fn list_once(endpoint: &Endpoint, credentials: &Arc<Credentials>) -> Result<Listing, Problem> {
+async fn list_once(endpoint: &Endpoint, credentials: &Arc<Credentials>) -> Result<Listing, ServerProblem> {
     let asked = async {
         let session = Session::open(endpoint, credentials, &watch::channel(None).1, false).await?;
         let listed = session.list().await;
         session.close().await;
         Ok(listed?.0)
     };
-    tokio::time::timeout(endpoint.timeout, asked).await.unwrap_or_else(|_| Err(endpoint.too_slow().into()))
+    tokio::time::timeout(endpoint.timeout, asked).await.unwrap_or_else(|_| Err(endpoint.too_slow()))
 }

@@ -1,12 +1,12 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. An [`Endpoint`] is the address of a server: a command with its environment ([`process`], [`stdout`]), or a URL with its
-//!    headers ([`http`]). A [`Problem`] is the reason why it cannot be used.
+//!    headers ([`http`]). A [`ServerProblem`] is the reason why it cannot be used.
 //! 2. A [`Session`] is one open connection, in either version of the protocol: it calls tools ([`tool_call`]), lists them page
 //!    by page within limits ([`tool_list`]), and follows [`changes`].
 //! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time.
-//! 4. [`Connections`] stay: each [`connection`] opens a session again after it has ended, and keeps the last list of a server
-//!    while it is away; the next program reads that list too ([`remembered_lists`]).
+//! 4. [`Connections`] stay: each [`connection`] goes through the states of [`ServerState`], opens a session again after it has
+//!    ended, and keeps the last list of a server while it is away; the next program reads that list too ([`remembered_lists`]).
 //! 5. [`requests`] sends all other requests of clients, and messages of servers go back to their [`client`].
 //! 6. A faulty [`message`] is made readable. Secrets are filled in and redacted by [`secrets`].
 #![expect(deprecated, reason = "the older protocol has roots, sampling, log levels and subscriptions")]
@@ -20,8 +20,6 @@ mod examine;
 mod http;
 mod id_scanner;
 mod json_lines;
-mod last_use;
-mod live_servers;
 mod message;
 mod pace;
 mod process;
@@ -40,15 +38,14 @@ mod tool_list;
 pub use changes::Changes;
 pub use client::{ClientInput, ClientSession, RequestOrigin, ServerMessage, ask, bound, to_client};
 pub use connections::Connections;
-pub use endpoint::{Endpoint, EndpointUser};
+pub use endpoint::{Endpoint, EndpointUser, server_names};
 pub use examine::{Examined, examine, list_all};
 pub use json_lines::{BadLine, Line, LineCheck, LineProblem, problem_of};
-pub use live_servers::server_names;
 pub use process::{inherited, with_its_children};
 pub use secrets::{FilledSecrets, Missing};
 pub use server_lists::ServerList;
-pub use server_problem::Problem;
-pub use server_state::{ServerState, Status};
+pub use server_problem::{Away, NoToken, ServerProblem};
+pub use server_state::{LiveServer, ServerState, Status};
 pub use session::Session;
 pub use tool_call::McpCallError;
 pub use toolcrib_catalog::config::Environment;

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::endpoint::Endpoint;
 use super::secrets::FilledSecrets;
-use super::server_problem::Problem;
+use super::server_problem::ServerProblem;
 use toolcrib_catalog::config::Environment;
 use toolcrib_definition::beginning;
 
@@ -45,7 +45,7 @@ impl Process {
         endpoint: &Endpoint,
         environment: &Environment,
         secrets: &mut FilledSecrets,
-    ) -> Result<(Self, ChildStdout, ChildStdin), Problem> {
+    ) -> Result<(Self, ChildStdout, ChildStdin), ServerProblem> {
         let filled = endpoint.server.command.iter().map(|text| secrets.fill_text(text, environment, None));
         let filled = filled.collect::<Result<Vec<_>, _>>()?;
         let (program, arguments) = filled.split_first().ok_or("it has no command")?;

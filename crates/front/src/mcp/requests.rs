@@ -17,13 +17,14 @@ use tokio::runtime::Handle;
 
 use super::client::{Answers, Heard, RequestOrigin, RequestRoutes, ask, bound};
 use super::http::explain;
-use super::session::{InProgress, Session};
+use super::session::Session;
 use crate::telemetry;
 
 /// Most rounds of questions for one request.
 const MAX_ROUNDS: usize = 10;
 
 impl Session {
+    /// Sends a request, and waits for its answer. A request that is dropped before it ends is cancelled, and one about which the
     /// server is silent for so long.
     async fn request(
         &self,
@@ -42,7 +43,7 @@ impl Session {
         }
         let heard = Arc::<Heard>::default();
         request.extensions_mut().insert(Arc::clone(&heard));
-        let _call = InProgress::start(&self.calls);
+        let _call = Arc::clone(&self.calls);
         let handle = self.peer.send_request_with_option(request, options).await?;
         let mut waiting = Waiting { peer: &self.peer, routes: &self.routes, id: Some(handle.id.clone()) };
         let cancelled = OptionFuture::from(origin.map(|origin| origin.cancelled()));

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::credentials::SecretToken;
 use crate::long_work::apart;
-use toolcrib_catalog::config::Environment;
+use toolcrib_catalog::config::{Environment, MissingVariable};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::{Echo, REDACTED, SecretPolicy};
@@ -54,8 +54,8 @@ impl Secret {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// An environment variable.
-    #[error("the environment variable {0} is not set")]
-    Variable(String),
+    #[error(transparent)]
+    Variable(MissingVariable),
     /// A header of the caller.
     #[error("the caller's header `{0}` is missing")]
     Header(String),
@@ -168,7 +168,7 @@ impl FilledSecrets {
                     (value, Some(otherwise)) if value.as_ref().is_none_or(|value| value.is_empty()) => {
                         return otherwise.to_string();
                     }
-                    (value, _) => value.ok_or_else(|| Missing::Variable(name.to_string())),
+                    (value, _) => value.ok_or_else(|| Missing::Variable(MissingVariable(name.to_string()))),
                 },
             };
             match value {
@@ -212,8 +212,13 @@ impl FilledSecrets {
 
     /// An untrusted text on one line, with these secrets redacted.
     pub fn line(&self, text: &str) -> String {
-        clean_line(&self.hide(text)).chars().take(MAX_EXCERPT).collect()
+        excerpt(&clean_line(&self.hide(text)))
     }
+}
+
+/// The beginning of an untrusted text.
+pub(super) fn excerpt(text: &str) -> String {
+    text.chars().take(MAX_EXCERPT).collect()
 }
 
 /// A value without these secrets; notes whether one occurs.

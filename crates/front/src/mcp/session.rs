@@ -1,7 +1,7 @@
 //! One open connection to a server, in either version of the protocol: opened, watched, and closed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 use super::client::{ClientSession, CurrentClient, Handler, RequestRoutes, RoutedTransport, follow_level};
@@ -21,7 +21,7 @@ use super::json_lines::LineCheck;
 use super::message::ListNotes;
 use super::process::{Log, Process, Stderr};
 use super::secrets::FilledSecrets;
-use super::server_problem::Problem;
+use super::server_problem::ServerProblem;
 use super::stdout::{Lines, MAX_LINE};
 use crate::credentials::Credentials;
 
@@ -36,23 +36,17 @@ pub struct Session {
     pub(super) name: String,
     /// The connection itself, for requests of every kind.
     pub(super) peer: Peer<RoleClient>,
-    /// The client whose capabilities were declared.
-    declared: Option<Arc<ClientSession>>,
     /// The connection with its process, until it is closed.
     open: tokio::sync::Mutex<Option<Open>>,
     pub(super) stderr: Option<Stderr>,
     /// The secrets that were filled in, to be redacted in what the server says.
     pub secrets: FilledSecrets,
-    /// Calls in progress.
-    pub(super) calls: AtomicUsize,
+    /// Held by each call in progress.
+    pub(super) calls: Arc<()>,
     /// Answers to calls so far.
     pub(super) answers: AtomicUsize,
     /// Whether the server is known to speak the older protocol alone.
     pub(super) is_older: bool,
-    /// Has the server listed again.
-    pub(super) changed: Arc<Notify>,
-    /// Whether another session takes its place.
-    pub(super) replaced: watch::Sender<bool>,
     /// Changes of resources and prompts; the handler of the connection has the sender, so that it closes with that.
     pub(super) announcements: broadcast::WeakSender<ServerNotification>,
     pub(super) routes: Arc<RequestRoutes>,
@@ -76,32 +70,20 @@ impl Session {
         credentials: &Arc<Credentials>,
         client: &CurrentClient,
         is_older: bool,
-    ) -> Result<Self, Problem> {
-        let newest = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::LATEST],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-        };
-        let older = ClientLifecycleMode::Initialize;
+    ) -> Result<Self, ServerProblem> {
         let mut secrets = FilledSecrets::default();
         // A client that servers may ask has the older protocol, and so have its connections.
         let asks_older = is_older || client.borrow().is_some();
-        let (first, other) = if asks_older { (older.clone(), newest) } else { (newest, older.clone()) };
-        let begun = Self::begin(endpoint, credentials, client, &mut secrets, first).await;
-        let second = match &begun {
-            // The server speaks the newer protocol only.
-            Err(ConnectError { is_other: true, .. }) if asks_older => Some(other),
-            // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
-            // probe and to the older handshake cross.
-            Err(ConnectError { is_older: true, .. }) => Some(older),
-            _ => None,
+        let mut session = match Self::begin(endpoint, credentials, client, &mut secrets, asks_older).await {
+            Err(ConnectError { speaks_other: true, .. }) => {
+                Self::begin(endpoint, credentials, client, &mut secrets, !asks_older).await
+            }
+            begun => begun,
         };
-        let begun = match second {
-            Some(mode) => Self::begin(endpoint, credentials, client, &mut secrets, mode).await,
-            None => begun,
-        };
-        let mut session = begun.map_err(|error| error.problem)?;
-        session.is_older = is_older || (!asks_older && !session.is_newer());
-        Ok(session)
+        if let Ok(session) = &mut session {
+            session.is_older = is_older || (!asks_older && !session.is_newer());
+        }
+        session.map_err(|error| error.problem)
     }
 
     async fn begin(
@@ -109,20 +91,19 @@ impl Session {
         credentials: &Arc<Credentials>,
         current: &CurrentClient,
         secrets: &mut FilledSecrets,
-        mode: ClientLifecycleMode,
+        asks_older: bool,
     ) -> Result<Self, ConnectError> {
+        let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest() };
         let environment = credentials.environment();
         let notes = ListNotes::default();
         let client = Handler::new(current.clone());
-        let declared = client.declared.clone();
-        let changed = client.changed.clone();
         let announcements = client.announcements.downgrade();
         let routes = Arc::clone(&client.routes);
         let mut signing = None;
         let mut process = None;
         let service = match &endpoint.server.url {
             Some(url) => {
-                let url = secrets.fill_text(url, environment, None).map_err(Problem::from)?;
+                let url = secrets.fill_text(url, environment, None)?;
                 let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
                 let headers = endpoint.headers(environment, secrets)?;
                 let inner = http::transport(&url, headers, &tokens, &notes)?;
@@ -144,25 +125,23 @@ impl Session {
         let service = match service {
             Ok(service) => service,
             Err(error) => {
-                let why =
-                    routes.end().map_or_else(|| server_problem(&error, signing.as_deref()), Problem::from);
-                let problem = with_last_stderr(why, stderr.as_ref(), secrets).await;
-                return Err(ConnectError::of(&error, problem, process.is_none()));
+                let problem = routes.end().map(ServerProblem::ended);
+                let problem = problem.unwrap_or_else(|| server_problem(&error, signing.as_deref()));
+                let problem = with_last_words(problem, stderr.as_ref(), secrets).await;
+                let speaks_other = speaks_other(&error, &problem, asks_older, process.is_none());
+                return Err(ConnectError { problem, speaks_other });
             }
         };
         tokio::spawn(follow_level(service.peer().clone(), current.clone()));
         Ok(Self {
             name: endpoint.name.clone(),
             peer: service.peer().clone(),
-            declared,
             open: tokio::sync::Mutex::new(Some((service, process))),
             stderr,
             secrets: secrets.clone(),
-            calls: AtomicUsize::default(),
+            calls: Arc::default(),
             answers: AtomicUsize::default(),
             is_older: false,
-            changed,
-            replaced: watch::Sender::default(),
             announcements,
             routes,
             signing,
@@ -193,7 +172,7 @@ impl Session {
         };
         tokio::select! {
             () = subscribed => {}
-            () = self.changed.notified() => {}
+            () = self.routes.changed.notified() => {}
         }
     }
 
@@ -219,9 +198,19 @@ impl Session {
     }
 
     /// Reason why the connection ended, as far as the server gave one.
-    pub(super) async fn end_message(&self) -> Problem {
-        let reason = self.routes.end().unwrap_or("the connection is closed");
-        with_last_stderr(reason.into(), self.stderr.as_ref(), &self.secrets).await
+    pub(super) async fn end_message(&self) -> ServerProblem {
+        with_last_words(self.end(), self.stderr.as_ref(), &self.secrets).await
+    }
+
+    /// The same, without a wait for its last words.
+    pub(super) fn end(&self) -> ServerProblem {
+        self.problem(&self.routes.end().unwrap_or_else(|| "the connection is closed".into()))
+    }
+
+    /// A problem of the connection, with the last line of a command's stderr.
+    pub(super) fn problem(&self, why: &str) -> ServerProblem {
+        let said = self.stderr.as_ref().map(Stderr::last_line).unwrap_or_default();
+        ServerProblem::Ended { why: self.secrets.line(why), said: self.secrets.line(&said) }
     }
 
     /// Whether the connection carries the sign-in of the operator.
@@ -234,30 +223,14 @@ impl Session {
         self.signing.as_ref().is_some_and(|signing| signing.is_outdated())
     }
 
-    /// Whether it is open, and no other session takes its place.
-    pub(super) fn is_usable(&self) -> bool {
-        !self.is_closed() && !*self.replaced.borrow()
-    }
-
-    /// Waits until another session takes its place.
-    pub(super) async fn until_replaced(&self) {
-        let _ = self.replaced.subscribe().wait_for(|replaced| *replaced).await;
-    }
-
     /// Whether the connection can stay for this client: it was opened for it, or the client has nothing to declare.
     pub(super) fn suits(&self, client: &ClientSession) -> bool {
-        !client.can_answer() || self.declared.as_deref().is_some_and(|declared| declared == client)
+        !client.can_answer() || self.routes.declared.as_deref().is_some_and(|declared| declared == client)
     }
 
     /// Whether a call is in progress.
     pub(super) fn is_busy(&self) -> bool {
-        self.calls.load(Relaxed) > 0
-    }
-
-    /// A message with the last line of a command's stderr, with secrets redacted.
-    pub(super) fn with_stderr(&self, what: &str) -> String {
-        let words = self.stderr.as_ref().map(Stderr::last_line).unwrap_or_default();
-        self.secrets.line(&with_words(what, &words))
+        Arc::strong_count(&self.calls) > 1
     }
 
     /// Closes the connection, and ends the process. A server answers its open requests before it ends, and so its
@@ -274,71 +247,61 @@ impl Session {
     }
 }
 
-/// Counts one more for as long as it lives.
-pub(super) struct InProgress<'c>(&'c AtomicUsize);
-
-impl<'c> InProgress<'c> {
-    pub(super) fn start(count: &'c AtomicUsize) -> Self {
-        count.fetch_add(1, Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for InProgress<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+/// The newer protocol, else the older one.
+fn newest() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::LATEST],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
     }
 }
 
 /// Reason why a session did not begin.
 struct ConnectError {
-    problem: Problem,
-    /// Whether the reason is that the server speaks other versions of the protocol.
-    is_older: bool,
-    /// Whether it answered, so that it may speak another version.
-    is_other: bool,
+    problem: ServerProblem,
+    /// Whether it may begin with the other version of the protocol.
+    speaks_other: bool,
 }
 
-impl ConnectError {
-    fn of(error: &ClientInitializeError, problem: Problem, is_http: bool) -> Self {
-        let is_older = match error {
-            ClientInitializeError::NoCompatibleProtocolVersion { .. }
-            | ClientInitializeError::UncorrelatedErrorResponse { .. }
-            | ClientInitializeError::ConflictInitResponseId(..) => true,
-            // Some servers end at a first message that they do not know; the SDK names the message only in its text.
-            ClientInitializeError::ConnectionClosed(at) => at.contains("discover"),
-            _ => false,
-        };
-        let has_answered = match error {
-            ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => true,
-            // Over HTTP an answer may be a status.
-            ClientInitializeError::TransportError { .. } => is_http,
-            _ => is_older,
-        };
-        let is_refused = problem.wants_token || problem.sign_in.is_some();
-        Self { problem, is_older, is_other: has_answered && !is_refused }
+/// Whether a server that did not begin a session may begin one in the other version of the protocol.
+fn speaks_other(
+    error: &ClientInitializeError,
+    problem: &ServerProblem,
+    asked_older: bool,
+    is_http: bool,
+) -> bool {
+    match error {
+        // The server says so, or started so slowly that its answers to the probe and to the older handshake cross.
+        ClientInitializeError::NoCompatibleProtocolVersion { .. }
+        | ClientInitializeError::UncorrelatedErrorResponse { .. }
+        | ClientInitializeError::ConflictInitResponseId(..) => true,
+        // Some servers end at a first message that they do not know; the SDK names the message only in its text.
+        ClientInitializeError::ConnectionClosed(at) => at.contains("discover"),
+        ClientInitializeError::JsonRpcError(_) | ClientInitializeError::ExpectedInitResult(_) => asked_older,
+        // Over HTTP an answer may be a status.
+        ClientInitializeError::TransportError { .. } => {
+            let is_refused = matches!(problem, ServerProblem::WantsToken(..) | ServerProblem::NoToken(_));
+            asked_older && is_http && !is_refused
+        }
+        _ => false,
     }
 }
 
-impl From<Problem> for ConnectError {
-    fn from(problem: Problem) -> Self {
-        Self { problem, is_older: false, is_other: false }
+impl<T: Into<ServerProblem>> From<T> for ConnectError {
+    fn from(problem: T) -> Self {
+        Self { problem: problem.into(), speaks_other: false }
     }
 }
 
-/// The reason with a command's last line on stderr, with secrets redacted.
-pub(super) async fn with_last_stderr(
-    problem: Problem,
+/// The end of a connection with a command's last line on stderr, with secrets redacted.
+pub(super) async fn with_last_words(
+    problem: ServerProblem,
     stderr: Option<&Stderr>,
     secrets: &FilledSecrets,
-) -> Problem {
-    let words = match stderr {
+) -> ServerProblem {
+    let ServerProblem::Ended { why, .. } = problem else { return problem };
+    let said = match stderr {
         Some(stderr) => stderr.end().await,
         None => String::new(),
     };
-    Problem { reason: secrets.line(&with_words(&problem.reason, &words)), ..problem }
-}
-
-fn with_words(what: &str, words: &str) -> String {
-    if words.is_empty() { what.to_string() } else { format!("{what}; it said: {words}") }
+    ServerProblem::Ended { why: secrets.line(&why), said: secrets.line(&said) }
 }

@@ -93,7 +93,7 @@ mod tests {
         let mut checked = LineCheck::new(std::io::Cursor::new(stream), longest, move |line| lines.read(line));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(checked.read_to_string(&mut text)).unwrap();
-        (text, routes.end().map(str::to_string))
+        (text, routes.end())
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::client::RequestOrigin;
 use super::http::{HttpError, explain, http_error};
 use super::message::is_unreadable;
+use super::server_problem::ServerProblem;
 use super::session::Session;
 use crate::credentials::SignInProblem;
 use crate::telemetry::Operation;
@@ -22,19 +23,19 @@ const STDERR_WAIT: Duration = Duration::from_millis(50);
 /// Reason why a call has no result.
 pub enum McpCallError {
     /// The call did not reach the server.
-    NotSent(String),
+    NotSent(ServerProblem),
     /// The call reached the server, as far as is known, and the connection is gone.
-    ConnectionLost(String),
+    ConnectionLost(ServerProblem),
     /// The server answered with a protocol error.
     ProtocolError(ErrorData),
     /// The server answered that the call failed.
-    UnexpectedAnswer(String),
+    UnexpectedAnswer(ServerProblem),
     /// The server has had too many calls; with the seconds to wait, where it says them.
-    Busy(String, Option<u64>),
+    Busy(ServerProblem, Option<u64>),
     /// The server refused the call for want of a token, and has not run it.
     SignIn(SignInProblem),
     /// The server's answer cannot be read.
-    Unreadable(String),
+    Unreadable(ServerProblem),
     /// The server was silent for too long, and was asked to stop.
     Silent,
 }
@@ -49,7 +50,7 @@ impl Session {
         longest_silence: Duration,
     ) -> Result<CallToolResult, McpCallError> {
         if self.is_closed() {
-            return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
+            return Err(McpCallError::NotSent(self.problem("the connection is closed")));
         }
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -76,21 +77,20 @@ impl Session {
         if let Some(problem) = self.signing.as_ref().and_then(|signing| signing.problem_of(&error)) {
             return McpCallError::SignIn(problem);
         }
-        let what = self.with_stderr(&explain(&error));
+        let what = self.problem(&explain(&error));
         match error {
             ServiceError::McpError(error) if is_unreadable(&error) => {
-                McpCallError::Unreadable(self.secrets.line(&error.message))
+                McpCallError::Unreadable(self.secrets.line(&error.message).into())
             }
             ServiceError::McpError(error) => McpCallError::ProtocolError(error),
             ServiceError::Timeout { .. } => {
                 // The server may be dead, and is listed again.
-                self.changed.notify_one();
+                self.routes.changed.notify_one();
                 McpCallError::Silent
             }
             ServiceError::TransportClosed => {
                 tokio::time::sleep(STDERR_WAIT).await;
-                let reason = self.routes.end().unwrap_or("the connection is closed");
-                McpCallError::ConnectionLost(self.with_stderr(reason))
+                McpCallError::ConnectionLost(self.end())
             }
             ServiceError::TransportSend(_) => match http_error(&error) {
                 // A line that could not be written was not read by the server.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::http::{explain, server_problem};
 use super::message::AS_WRITTEN;
-use super::server_problem::Problem;
-use super::session::{Session, with_last_stderr};
+use super::server_problem::ServerProblem;
+use super::session::{Session, with_last_words};
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::guard::locked;
 
@@ -21,7 +21,7 @@ pub(super) const MAX_BYTES: usize = 64 << 20;
 
 impl Session {
     /// All tools, page by page, and the time for which the list holds. A page that cannot be read costs itself and the pages after it.
-    pub(super) async fn list(&self) -> Result<(Listing, Option<Duration>), Problem> {
+    pub(super) async fn list(&self) -> Result<(Listing, Option<Duration>), ServerProblem> {
         let mut tools = Vec::new();
         let mut bytes = 0;
         let mut cursor = None;
@@ -34,7 +34,7 @@ impl Session {
                 Ok(page) => page,
                 Err(error) if cursors.is_empty() || self.is_closed() => {
                     let problem = server_problem(&error, self.signing.as_deref());
-                    return Err(with_last_stderr(problem, self.stderr.as_ref(), &self.secrets).await);
+                    return Err(with_last_words(problem, self.stderr.as_ref(), &self.secrets).await);
                 }
                 Err(error) => {
                     self.note(format!("page {number} cannot be read: {}", explain(&error)));

@@ -12,7 +12,7 @@ use toolcrib_catalog::Findings;
 use toolcrib_catalog::sources::LIVE;
 use toolcrib_definition::finding::{Finding, Severity};
 use toolcrib_front::address::AddressState;
-use toolcrib_front::mcp::{ServerState, Status};
+use toolcrib_front::mcp::{LiveServer, Status};
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::state::Health;
 
@@ -70,8 +70,7 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
         let connections = catalog.services().backends.connections();
         let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
         if !servers.is_empty() {
-            let server = |state: &ServerState| server(state, &snapshot.findings);
-            detail["servers"] = servers.iter().map(server).collect();
+            detail["servers"] = servers.iter().map(|live| server(live, &snapshot.findings)).collect();
         }
         if let Some(problem) = catalog.services().state.health().problem {
             detail["state_problem"] = problem.into();
@@ -87,19 +86,20 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
 const MAX_FINDINGS: usize = 20;
 
 /// The state of a live server.
-fn server(server: &ServerState, findings: &Findings) -> Value {
-    let status = match &server.status {
+fn server(server: &LiveServer, findings: &Findings) -> Value {
+    let LiveServer { endpoint, state: known } = server;
+    let status = match &known.status {
         Status::NotStarted => "not started",
-        Status::Starting => "starting",
-        Status::Ready => "ready",
-        Status::Failed(_) => "failed",
+        Status::Starting(_) => "starting",
+        Status::Ready(_) => "ready",
+        Status::Failed(_) | Status::Ended(..) => "failed",
     };
     let mut state = json!({
-        "name": server.name,
+        "name": endpoint.name,
         "status": status,
-        "since_seconds": server.since.as_secs(),
-        "transport": server.transport(),
-        "tools": server.tools,
+        "since_seconds": known.since.elapsed().as_secs(),
+        "transport": endpoint.transport(),
+        "tools": known.tools(),
     });
     let of_server = findings_of(server, findings);
     if !of_server.is_empty() {
@@ -108,17 +108,17 @@ fn server(server: &ServerState, findings: &Findings) -> Value {
             shown.map(|finding| json!({ "code": finding.code, "message": finding.message })).collect();
         state["definitions_count"] = of_server.len().into();
     }
-    if let Status::Failed(problem) = &server.status {
-        state["reason"] = problem.reason.as_str().into();
-        state["next_action"] = problem.advice().into();
-        state["retry_after_seconds"] = problem.retry_after().map(|left| left.as_secs() + 1).into();
+    if let Status::Failed(away) = &known.status {
+        state["reason"] = away.problem.to_string().into();
+        state["next_action"] = away.problem.advice().into();
+        state["retry_after_seconds"] = away.retry_after().map(|left| left.as_secs() + 1).into();
     }
     state
 }
 
 /// What was repaired, renamed or left out in the definitions of a server.
-pub(super) fn findings_of<'f>(server: &ServerState, findings: &'f Findings) -> Vec<&'f Finding> {
-    let file = format!("{LIVE}{}", server.name);
+pub(super) fn findings_of<'f>(server: &LiveServer, findings: &'f Findings) -> Vec<&'f Finding> {
+    let file = format!("{LIVE}{}", server.endpoint.name);
     let is_of = |finding: &&Finding| finding.place.as_ref().is_some_and(|place| place.file == file);
     findings.definitions().filter(is_of).collect()
 }

@@ -9,9 +9,9 @@ use rmcp::model::{
     ServerRequest, SetLevelRequestParams,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::broadcast;
 
-use super::client_session::{ClientSession, CurrentClient, ask_client};
+use super::client_session::{CurrentClient, ask_client};
 use super::routes::RequestRoutes;
 
 /// Most announcements that wait for a reader; a slower one gets the latest.
@@ -19,23 +19,15 @@ const MAX_ANNOUNCEMENTS: usize = 64;
 
 /// Our handler of the connection.
 pub(in crate::mcp) struct Handler {
-    /// Signals a changed list of tools.
-    pub(in crate::mcp) changed: Arc<Notify>,
     pub(in crate::mcp) routes: Arc<RequestRoutes>,
     /// Changes of resources and prompts.
     pub(in crate::mcp) announcements: broadcast::Sender<ServerNotification>,
-    /// The client that the server can ask, where the connection is for one.
-    client: CurrentClient,
-    /// The client whose capabilities are declared.
-    pub(in crate::mcp) declared: Option<Arc<ClientSession>>,
 }
 
 impl Handler {
     pub(in crate::mcp) fn new(client: CurrentClient) -> Self {
         let announcements = broadcast::channel(MAX_ANNOUNCEMENTS).0;
-        let routes = Arc::new(RequestRoutes::new(client.clone()));
-        let declared = client.borrow().clone();
-        Self { changed: Arc::default(), routes, announcements, client, declared }
+        Self { routes: Arc::new(RequestRoutes::new(client)), announcements }
     }
 }
 
@@ -54,8 +46,8 @@ impl Service<RoleClient> for Handler {
             ServerRequest::CustomRequest(request) => &request.method,
             _ => "",
         };
-        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.declared.is_some();
-        let client = if is_known { self.client.borrow().clone() } else { None };
+        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.routes.declared.is_some();
+        let client = if is_known { self.routes.client.borrow().clone() } else { None };
         let Some(client) = client else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None));
         };
@@ -79,7 +71,7 @@ impl Service<RoleClient> for Handler {
         // Metadata of this connection is not for clients.
         notification.extensions_mut().clear();
         match notification {
-            ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
+            ServerNotification::ToolListChangedNotification(_) => self.routes.changed.notify_one(),
             ServerNotification::ResourceUpdatedNotification(_)
             | ServerNotification::ResourceListChangedNotification(_)
             | ServerNotification::PromptListChangedNotification(_) => {
@@ -92,7 +84,7 @@ impl Service<RoleClient> for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        let capabilities = self.declared.as_ref().map(|client| client.capabilities.clone());
+        let capabilities = self.routes.declared.as_ref().map(|client| client.capabilities.clone());
         ClientConfig::new(capabilities.unwrap_or_default(), name)
     }
 }

@@ -1,6 +1,6 @@
 //! The client whose request is in progress, for each message of a server; and a transport that routes messages in their order.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::super::pace::{MAX_NOTIFICATIONS, Pace};
-use super::client_session::{CurrentClient, ServerMessage, ToClient};
+use super::client_session::{ClientSession, CurrentClient, ServerMessage, ToClient};
 use super::request_origin::RequestOrigin;
 use toolcrib_definition::guard::locked;
 
@@ -25,11 +25,11 @@ const MAX_ROUTES: usize = 4_096;
 pub(in crate::mcp) struct RequestRoutes {
     routes: Mutex<Routes>,
     /// The client of the whole connection, where there is one.
-    client: CurrentClient,
-    /// The server's requests whose answers it has not taken yet.
-    unanswered: Mutex<Vec<RequestId>>,
-    /// The reason why the connection was ended here.
-    end: OnceLock<String>,
+    pub(super) client: CurrentClient,
+    /// The client whose capabilities were declared.
+    pub(in crate::mcp) declared: Option<Arc<ClientSession>>,
+    /// Has the tools of the server listed again.
+    pub(in crate::mcp) changed: Notify,
 }
 
 #[derive(Default)]
@@ -37,8 +37,12 @@ struct Routes {
     in_progress: IndexMap<RequestId, Route>,
     /// All requests that wait for an answer, also our own.
     unanswered: Vec<RequestId>,
+    /// The server's requests whose answers it has not taken yet.
+    untaken: Vec<RequestId>,
     /// The first two callers who have used the connection.
     callers: Vec<Arc<str>>,
+    /// The reason why the connection was ended here.
+    end: Option<String>,
 }
 
 struct Route {
@@ -54,37 +58,38 @@ pub(in crate::mcp) struct Heard(Notify);
 
 impl RequestRoutes {
     pub(super) fn new(client: CurrentClient) -> Self {
-        Self { routes: Mutex::default(), client, unanswered: Mutex::default(), end: OnceLock::new() }
+        let declared = client.borrow().clone();
+        Self { routes: Mutex::default(), client, declared, changed: Notify::new() }
     }
 
     /// The reason why the connection was ended here.
-    pub(in crate::mcp) fn end(&self) -> Option<&str> {
-        self.end.get().map(String::as_str)
+    pub(in crate::mcp) fn end(&self) -> Option<String> {
+        locked(&self.routes).end.clone()
     }
 
     /// Ends the connection for this reason: nothing more is read from it.
     pub(in crate::mcp) fn end_for(&self, reason: String) {
-        let _ = self.end.set(reason);
+        locked(&self.routes).end.get_or_insert(reason);
     }
 
     /// Waits until the server says nothing about a request for this long, and no request of its own waits for an answer.
     pub(in crate::mcp) async fn silent(&self, heard: &Heard, time: Duration) {
-        while timeout(time, heard.0.notified()).await.is_ok() || !locked(&self.unanswered).is_empty() {}
+        while timeout(time, heard.0.notified()).await.is_ok() || !locked(&self.routes).untaken.is_empty() {}
     }
 
     /// Notes a request of the server; false where too many have no answer yet.
     fn takes_request(&self, message: &ServerJsonRpcMessage) -> bool {
-        let mut unanswered = locked(&self.unanswered);
+        let untaken = &mut locked(&self.routes).untaken;
         match message {
-            ServerJsonRpcMessage::Request(request) => unanswered.push(request.id.clone()),
+            ServerJsonRpcMessage::Request(request) => untaken.push(request.id.clone()),
             ServerJsonRpcMessage::Notification(message) => {
                 if let ServerNotification::CancelledNotification(cancelled) = &message.notification {
-                    forget_one(&mut unanswered, cancelled.params.request_id.as_ref());
+                    forget_one(untaken, cancelled.params.request_id.as_ref());
                 }
             }
             _ => {}
         }
-        unanswered.len() <= MAX_UNANSWERED
+        untaken.len() <= MAX_UNANSWERED
     }
 
     /// The client of this request, else of the latest one.
@@ -113,7 +118,7 @@ impl RequestRoutes {
             }
             _ => return,
         };
-        let Routes { in_progress, callers, unanswered } = &mut *locked(&self.routes);
+        let Routes { in_progress, callers, unanswered, .. } = &mut *locked(&self.routes);
         // A subscription is answered at its end.
         let is_listening = matches!(sent.request, ClientRequest::SubscriptionsListenRequest(_));
         if !is_listening && unanswered.len() < MAX_ROUTES {
@@ -145,7 +150,7 @@ impl RequestRoutes {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let Routes { in_progress: routes, callers, unanswered } = &mut *locked(&self.routes);
+        let Routes { in_progress: routes, callers, unanswered, .. } = &mut *locked(&self.routes);
         forget_one(unanswered, ended);
         if let Some(id) = ended {
             routes.shift_remove(id);
@@ -222,7 +227,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RoutedTransport<T> {
         let routes = Arc::clone(&self.routes);
         async move {
             let sent = sending.await;
-            forget_one(&mut locked(&routes.unanswered), answered.as_ref());
+            forget_one(&mut locked(&routes.routes).untaken, answered.as_ref());
             sent
         }
     }
@@ -333,7 +338,7 @@ mod tests {
             let question = json!({"jsonrpc": "2.0", "id": 5, "method": "roots/list"});
             assert!(routes.takes_request(&serde_json::from_value(question).unwrap()));
             assert!(!is_silent().await, "it waits for the answer");
-            forget_one(&mut locked(&routes.unanswered), Some(&NumberOrString::Number(5)));
+            forget_one(&mut locked(&routes.routes).untaken, Some(&NumberOrString::Number(5)));
             assert!(is_silent().await);
         });
     }
@@ -385,12 +390,12 @@ mod tests {
         for id in 0..MAX_UNANSWERED as i64 * 2 {
             assert!(routes.takes_request(&message(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))));
             match id % 2 {
-                0 => forget_one(&mut locked(&routes.unanswered), Some(&NumberOrString::Number(id))),
+                0 => forget_one(&mut locked(&routes.routes).untaken, Some(&NumberOrString::Number(id))),
                 _ => assert!(routes.takes_request(&message(
                     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
                 ))),
             }
         }
-        assert!(locked(&routes.unanswered).is_empty());
+        assert!(locked(&routes.routes).untaken.is_empty());
     }
 }

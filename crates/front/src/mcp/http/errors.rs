@@ -1,7 +1,9 @@
 //! Errors of servers over HTTP, below those of the protocol, and their meaning.
 
 use std::error::Error;
+use std::io;
 
+use http::StatusCode;
 use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
@@ -9,6 +11,20 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use super::super::message::is_unreadable;
 
 pub(in crate::mcp) type HttpError = StreamableHttpError<reqwest::Error>;
+
+/// A status that is no success, and a part of its answer.
+#[derive(Debug, thiserror::Error)]
+#[error("unexpected server response: HTTP {status}: {shown}")]
+pub(super) struct UnexpectedStatus {
+    pub(super) status: StatusCode,
+    pub(super) shown: String,
+}
+
+impl From<UnexpectedStatus> for HttpError {
+    fn from(error: UnexpectedStatus) -> Self {
+        Self::Io(io::Error::other(error))
+    }
+}
 
 /// The error of the transport, below those of the protocol.
 fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
@@ -33,8 +49,8 @@ pub(super) fn status_of(error: &HttpError) -> Option<(u16, Option<&str>)> {
         HttpError::InsufficientScope(refused) => Some((403, Some(&refused.www_authenticate_header))),
         HttpError::HttpStatus(reply) => Some((reply.status, None)),
         HttpError::Client(error) => Some((error.status()?.as_u16(), None)),
-        HttpError::UnexpectedServerResponse(text) => {
-            Some((text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()?, None))
+        HttpError::Io(error) => {
+            Some((error.get_ref()?.downcast_ref::<UnexpectedStatus>()?.status.as_u16(), None))
         }
         _ => None,
     }
@@ -71,6 +87,7 @@ pub(in crate::mcp) fn explain(error: &(dyn Error + 'static)) -> String {
             None if error.is_connect() => "no connection".into(),
             None => "the connection broke".into(),
         },
+        (Some(HttpError::Io(error)), _) => error.to_string(),
         (_, Some(ServiceError::McpError(error))) if is_unreadable(error) => unreadable(error),
         _ => error.to_string(),
     }

@@ -25,7 +25,7 @@ use rmcp::transport::streamable_http_client::{
 };
 
 use super::message::ListNotes;
-use super::server_problem::Problem;
+use super::server_problem::ServerProblem;
 use crate::credentials::Refused;
 use errors::refusal;
 use posted_answer::posted;
@@ -83,7 +83,7 @@ pub(in crate::mcp) fn transport(
     headers: Headers,
     signing: &Arc<Signing>,
     notes: &ListNotes,
-) -> Result<StreamableHttpClientTransport<SignedClient>, Problem> {
+) -> Result<StreamableHttpClientTransport<SignedClient>, ServerProblem> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder().redirect(redirects()).connect_timeout(signing.endpoint.timeout);

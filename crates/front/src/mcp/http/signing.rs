@@ -1,13 +1,15 @@
 //! The tokens of one connection, and the reason why the last request had none that counts.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use super::super::endpoint::Endpoint;
 use super::super::secrets::FilledSecrets;
-use super::super::server_problem::Problem;
+use super::super::server_problem::{NoToken, ServerProblem};
 use super::errors::{HttpError, explain, http_error, refusal, status_of};
-use crate::credentials::{CallerToken, Credentials, Refused, SecretToken, SignInProblem, acts_as};
+use crate::credentials::{
+    CallerToken, Credentials, NotSignedIn, Refused, SecretToken, SignInProblem, acts_as,
+};
 use toolcrib_catalog::config::{ActsAs, Server};
 use toolcrib_definition::guard::locked;
 
@@ -16,10 +18,16 @@ pub(in crate::mcp) struct Signing {
     credentials: Arc<Credentials>,
     pub(super) endpoint: Endpoint,
     secrets: FilledSecrets,
+    signed: Mutex<Signed>,
+}
+
+/// What its requests have shown so far.
+#[derive(Default)]
+struct Signed {
     /// Whether the connection carries the operator's sign-in. It is set once, so that callers stay distinguishable.
-    is_personal: OnceLock<bool>,
+    is_personal: Option<bool>,
     /// The reason of the last request that had no token, or a refused one.
-    problem: Mutex<Option<SignInProblem>>,
+    problem: Option<SignInProblem>,
 }
 
 impl Signing {
@@ -32,8 +40,7 @@ impl Signing {
             credentials: Arc::clone(credentials),
             endpoint: endpoint.clone(),
             secrets: secrets.clone(),
-            is_personal: OnceLock::new(),
-            problem: Mutex::default(),
+            signed: Mutex::default(),
         }
     }
 
@@ -52,28 +59,29 @@ impl Signing {
 
     /// Whether the connection carries the sign-in of the operator.
     pub(in crate::mcp) fn is_personal(&self) -> bool {
-        self.is_personal.get().copied().unwrap_or_default()
+        locked(&self.signed).is_personal.unwrap_or_default()
     }
 
     /// Whether the operator has signed in or out since the connection began.
     pub(in crate::mcp) fn is_outdated(&self) -> bool {
         let is_of_operator = self.caller().is_none() && self.acts_as_person();
         let is_signed_in = || self.credentials.is_signed_in(self.server());
-        is_of_operator && self.is_personal.get().is_some_and(|was| *was != is_signed_in())
+        is_of_operator && locked(&self.signed).is_personal.is_some_and(|was| was != is_signed_in())
     }
 
     /// The reason of an error of this connection, where it is a refused or missing token.
     pub(in crate::mcp) fn problem_of(&self, error: &(dyn Error + 'static)) -> Option<SignInProblem> {
         let error = http_error(error)?;
         let is_about_tokens = refusal(error).is_some() || matches!(error, HttpError::Auth(_));
-        let problem = || locked(&self.problem).clone();
+        let problem = || locked(&self.signed).problem.clone();
         is_about_tokens.then(problem).flatten()
     }
 
     /// The token of the next request.
     pub(super) async fn token(&self) -> Result<Option<SecretToken>, SignInProblem> {
         let token = self.credentials.token(self.server(), self.caller()).await?;
-        let is_used = !self.acts_as_person() || *self.is_personal.get_or_init(|| token.is_some());
+        let is_used =
+            !self.acts_as_person() || *locked(&self.signed).is_personal.get_or_insert(token.is_some());
         let token = if is_used { token } else { None };
         token.iter().for_each(|token| self.secrets.add_token(token));
         Ok(token)
@@ -96,30 +104,31 @@ impl Signing {
 
     /// The problem where a server refuses even a new token. Only the operator could sign in again.
     pub(super) fn refused_twice(&self) -> SignInProblem {
-        let reason = "it refuses the token that it was just given".into();
         if self.acts_as_person() {
-            SignInProblem::SignIn { reason, is_first: false, scopes: Vec::new() }
+            NotSignedIn::Useless.into()
         } else {
-            SignInProblem::Refused(reason)
+            SignInProblem::Refused(NotSignedIn::Useless.to_string())
         }
     }
 
     pub(super) fn fail(&self, problem: SignInProblem) {
-        *locked(&self.problem) = Some(problem);
+        locked(&self.signed).problem = Some(problem);
     }
 }
 
 /// The reason of an error, in the server's place.
-pub(in crate::mcp) fn server_problem(error: &(dyn Error + 'static), signing: Option<&Signing>) -> Problem {
-    let problem =
-        signing.and_then(|signing| Some((signing.endpoint.name.clone(), signing.problem_of(error)?)));
-    let is_new = problem.as_ref().is_none_or(|(_, problem)| problem.is_first_sign_in());
-    // With these, a server asks for a token.
-    let status = http_error(error).and_then(status_of).map(|(status, _)| status);
-    let reason = match (status.filter(|status| matches!(status, 401 | 403)), &problem) {
-        (Some(status), _) if is_new => format!("it wants a token: it answered {status}"),
-        (_, Some((_, problem))) => problem.to_string(),
-        (_, None) => return explain(error).into(),
-    };
-    Problem { reason, wants_token: is_new, sign_in: problem, next_try: None }
+pub(in crate::mcp) fn server_problem(
+    error: &(dyn Error + 'static),
+    signing: Option<&Signing>,
+) -> ServerProblem {
+    let no_token = signing.and_then(|signing| {
+        Some(NoToken { server: signing.endpoint.name.clone(), problem: signing.problem_of(error)? })
+    });
+    let is_new = no_token.as_ref().is_none_or(|no_token| no_token.problem == NotSignedIn::Never.into());
+    match (http_error(error).and_then(status_of), no_token) {
+        // With these, a server asks for a token.
+        (Some((status @ (401 | 403), _)), no_token) if is_new => ServerProblem::WantsToken(status, no_token),
+        (_, Some(no_token)) => ServerProblem::NoToken(no_token),
+        (_, None) => ServerProblem::ended(explain(error)),
+    }
 }

@@ -90,7 +90,7 @@ impl BackendError {
     /// The error of a call for which there is no token.
     pub(super) fn of_sign_in(server: &str, problem: &SignInProblem) -> Self {
         let kind = match problem {
-            SignInProblem::SignIn { .. } => BackendErrorKind::SignInRequired,
+            SignInProblem::SignIn(_) => BackendErrorKind::SignInRequired,
             SignInProblem::NotShared | SignInProblem::NoCallerToken => BackendErrorKind::MissingCredential,
             SignInProblem::Refused(_) => BackendErrorKind::NotSent,
             SignInProblem::Setting(_) => BackendErrorKind::Unconfigured,

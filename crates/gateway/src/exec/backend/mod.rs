@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::caller::Caller;
 use servers::{bare, mcp_server, origin, web_server};
 use toolcrib_catalog::Tool;
-use toolcrib_catalog::config::Config;
+use toolcrib_catalog::config::{Config, MissingVariable};
 use toolcrib_definition::{Backend, clean_line, clipped};
 use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Session};
 
@@ -117,15 +117,17 @@ impl Backends {
         };
         let server = bare(&server);
         let problem = self.connections.as_ref()?.problem(server)?;
-        Some(format!("the MCP server `{server}` is away: {problem}"))
+        Some(format!("the MCP server `{server}` is away: {}", problem.with_advice()))
     }
 
     /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
     pub fn unlisted(&self, caller: &Caller) -> String {
         let connections = if caller.sees_everything() { self.connections.as_ref() } else { None };
         let servers = connections.into_iter().flat_map(|connections| connections.servers());
-        let unlisted: Vec<String> =
-            servers.filter(|server| server.tools.is_none()).map(|server| clean_line(&server.name)).collect();
+        let unlisted: Vec<String> = servers
+            .filter(|server| server.state.tools().is_none())
+            .map(|server| clean_line(&server.endpoint.name))
+            .collect();
         match unlisted.as_slice() {
             [] => String::new(),
             names => format!(
@@ -160,7 +162,7 @@ impl Backends {
     /// The value of an environment variable that an argument needs.
     pub(crate) fn variable(&self, name: &str) -> Result<String> {
         let value = self.environment()?.get(name);
-        value.ok_or_else(|| Missing::Variable(name.to_string()).into())
+        value.ok_or_else(|| Missing::Variable(MissingVariable(name.to_string())).into())
     }
 
     /// Opens connections for the only client of the process from now on.

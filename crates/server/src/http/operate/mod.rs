@@ -54,10 +54,10 @@ pub(super) async fn servers(visit: RequestContext) -> Result<Response, Problem> 
         .page(move |site| {
             let connections = catalog.services().backends.connections();
             let servers = connections.map(|connections| connections.servers()).unwrap_or_default();
-            let views = servers.into_iter().map(|state| ServerView {
-                sign_in: connections.and_then(|connections| state.sign_in(connections.credentials())),
-                findings: findings_of(&state, &catalog.snapshot.findings),
-                state,
+            let views = servers.into_iter().map(|server| ServerView {
+                sign_in: connections.and_then(|all| server.endpoint.sign_in(all.credentials())),
+                findings: findings_of(&server, &catalog.snapshot.findings),
+                server,
             });
             site.servers(&views.collect::<Vec<_>>())
         })

@@ -8,16 +8,15 @@ use super::super::context::{Page, Site};
 use super::super::text::inline_html;
 use super::layout::line;
 use toolcrib_definition::finding::Finding;
-use toolcrib_front::mcp::{ServerState, Status};
+use toolcrib_front::mcp::{LiveServer, Status};
 use toolcrib_render::TemplateError;
 
 /// Most findings on the definitions of one server.
 const MAX_SERVER_FINDINGS: usize = 50;
 
 /// A live server.
-#[derive(Debug)]
 pub struct ServerView<'f> {
-    pub state: ServerState,
+    pub server: LiveServer,
     /// Its sign-in, in words.
     pub sign_in: Option<String>,
     /// What was repaired, renamed or left out in its definitions.
@@ -27,30 +26,34 @@ pub struct ServerView<'f> {
 impl Site<'_> {
     /// The live servers.
     pub fn servers(&self, servers: &[ServerView<'_>]) -> Result<Page, TemplateError> {
-        let row = |ServerView { state, sign_in, findings }: &ServerView<'_>| {
-            let (word, kind, problem) = match &state.status {
+        let row = |ServerView { server, sign_in, findings }: &ServerView<'_>| {
+            let LiveServer { endpoint, state } = server;
+            let (word, kind, away) = match &state.status {
                 Status::NotStarted => ("not started", "old", None),
-                Status::Starting => ("starting", "write", None),
-                Status::Ready => ("ready", "read", None),
-                Status::Failed(problem) => ("away", "destructive", Some(problem)),
+                Status::Starting(_) => ("starting", "write", None),
+                Status::Ready(_) => ("ready", "read", None),
+                Status::Failed(away) => ("away", "destructive", Some(away)),
+                Status::Ended(..) => ("away", "destructive", None),
             };
-            let last = if problem.is_none() { state.last_problem.as_deref() } else { None };
-            let retry = problem.and_then(|problem| problem.retry_after());
+            let last = if away.is_none() { state.last_problem.as_ref() } else { None };
+            let problem = away.map(|away| &away.problem);
+            let shown_line = |text: &str| inline_html(&line(text));
             let shown = findings.iter().take(MAX_SERVER_FINDINGS);
-            let finding = |finding: &&Finding| json!({ "code": finding.code, "message": inline_html(&line(&finding.message)) });
+            let finding =
+                |finding: &&Finding| json!({ "code": finding.code, "message": shown_line(&finding.message) });
             json!({
-                "name": line(&state.name),
+                "name": line(&endpoint.name),
                 "status": word,
                 "kind": kind,
-                "since": ago(state.since),
-                "transport": state.transport(),
-                "tools": state.tools,
-                "asked": state.asked.map(ago),
+                "since": ago(state.since.elapsed()),
+                "transport": endpoint.transport(),
+                "tools": state.tools(),
+                "asked": state.asked.map(|asked| ago(asked.elapsed())),
                 "ends": state.ends,
-                "problem": problem.map(|problem| inline_html(&line(&problem.reason))),
-                "advice": problem.and_then(|problem| problem.advice()).map(|advice| inline_html(&line(&advice))),
-                "retry": retry.map(|retry| retry.as_secs() + 1),
-                "last_problem": last.map(|problem| inline_html(&line(problem))),
+                "problem": problem.map(|problem| shown_line(&problem.to_string())),
+                "advice": problem.and_then(|problem| problem.advice()).map(|advice| shown_line(&advice)),
+                "retry": away.and_then(|away| away.retry_after()).map(|retry| retry.as_secs() + 1),
+                "last_problem": last.map(|problem| shown_line(&problem.with_advice())),
                 "sign_in": sign_in.as_deref().map(line),
                 "findings": shown.map(finding).collect::<Vec<_>>(),
                 "more": findings.len().saturating_sub(MAX_SERVER_FINDINGS),

@@ -20,7 +20,7 @@ use toolcrib_catalog::config::{Config, Server};
 use toolcrib_definition::Effect;
 use toolcrib_front::credentials::SignInProblem;
 use toolcrib_front::long_work::apart;
-use toolcrib_front::mcp::{Connections, Endpoint, EndpointUser, McpCallError, Problem, Session};
+use toolcrib_front::mcp::{Away, Connections, Endpoint, EndpointUser, McpCallError, Session};
 
 /// An MCP server, as a caller reaches it.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ pub(super) async fn run(
             }
             Err(problem) => problem,
         };
-        if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn { .. }))
+        if matches!(problem, McpCallError::SignIn(SignInProblem::SignIn(_)))
             && person.ask(endpoint.timeout).await == Asked::SignedIn
         {
             continue;
@@ -125,18 +125,18 @@ impl CalledServer<'_> {
                 Err(self.no_token(&SignInProblem::NotShared))
             }
             Ok(Ok(session)) => Ok(session),
-            Ok(Err(problem)) => Err(self.unreachable(&problem)),
+            Ok(Err(away)) => Err(self.unreachable(&away)),
             Err(_) => Err(self.unreachable(&endpoint.too_slow().into())),
         }
     }
 
     /// The error of a call that was not sent, since its server is away.
-    fn unreachable(&self, problem: &Problem) -> BackendError {
-        if let Some((_, missing)) = &problem.sign_in {
-            return self.no_token(missing);
+    fn unreachable(&self, away: &Away) -> BackendError {
+        if let Some(missing) = away.problem.no_token() {
+            return self.no_token(&missing.problem);
         }
-        let message = format!("the MCP server `{}` cannot be reached: {}", self.name, problem.reason);
-        let next = match (problem.advice(), problem.retry_after()) {
+        let message = format!("the MCP server `{}` cannot be reached: {}", self.name, away.problem);
+        let next = match (away.problem.advice(), away.retry_after()) {
             (Some(advice), _) => format!("tell the user to {advice}"),
             (None, Some(left)) => format!(
                 "try again in {} s, when the server is started again, or tell the user",
@@ -149,7 +149,7 @@ impl CalledServer<'_> {
 
     /// The error of a call for which there is no token. The sign-in of the operator is not asked for on behalf of others.
     fn no_token(&self, problem: &SignInProblem) -> BackendError {
-        let is_asked_for = matches!(problem, SignInProblem::SignIn { .. });
+        let is_asked_for = matches!(problem, SignInProblem::SignIn(_));
         let is_for = !is_asked_for || may_share(self.configured, self.caller);
         BackendError::of_sign_in(self.name, if is_for { problem } else { &SignInProblem::NotShared })
     }
