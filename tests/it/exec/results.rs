@@ -115,56 +115,56 @@ fn base64_is_left_out_and_never_cut() {
 }
 
 #[test]
-fn select_takes_fields_of_a_result() {
+fn select_takes_a_part_of_a_result() {
     let rows: Vec<Value> = (0..60).map(|id| json!({"id": id, "title": "a row of some length"})).collect();
     let bench = bench(json!({"total": 60, "rows": rows, "a/b": "x"}), 600);
     let select = |select: Value| bench.exec(json!({"op": "get_it", "args": {}, "select": select}));
     let ids: Vec<usize> = (0..60).collect();
-    let answer = select(json!(["/total", "/rows/*/id", "/rows/2/title", "/a~1b"]));
-    let wanted =
-        json!({"/total": 60, "/rows/*/id": ids, "/rows/2/title": "a row of some length", "/a~1b": "x"});
+    let answer = select(json!("{total: total, ids: rows[].id, third: rows[2].title, other: \"a/b\"}"));
+    let wanted = json!({"total": 60, "ids": ids, "third": "a row of some length", "other": "x"});
     assert_eq!(answer["result"], wanted);
-    assert_eq!(select(json!("/total"))["result"], json!({"/total": 60}));
-    // The call was run: nothing of its result is withheld.
-    let answer = select(json!(["/total", "/row"]));
-    assert_eq!(answer["result"], json!({"/total": 60}));
-    warned(&answer, "the result has nothing at `/row`; it has rows, total, a/b");
-    for wrong in [json!(7), json!(["total"]), json!([1]), json!(vec!["/total"; 51])] {
-        assert_eq!(code(&select(wrong)), "VALIDATION_ERROR");
+    assert_eq!(select(json!("total"))["result"], 60);
+    // The call was run: nothing of its result is withheld, and the next expression is right.
+    let answer = select(json!("row"));
+    assert_eq!(answer["result"], Value::Null);
+    let shape = "the result is {total: number, rows: [60 of {id: number, title: text}], a/b: text}";
+    warned(&answer, &format!("`select` finds nothing; {shape}"));
+    let answer = select(json!("sum(rows)"));
+    assert_eq!(answer["result"]["total"], 60);
+    warned(&answer, "Argument 0 expects type array[number], given array");
+    for wrong in [json!(7), json!("/total"), json!(["total"]), json!("rows["), json!("a".repeat(1001))] {
+        let refused = select(wrong);
+        assert_eq!(
+            (code(&refused), refused["error"]["details"]["field_errors"][0]["pointer"].as_str()),
+            ("VALIDATION_ERROR", Some("/select"))
+        );
     }
     let cursor = bench.run("get_it", json!({}))["meta"]["more"]["cursor"].clone();
-    let read = |select: Value| bench.call("read_result", json!({"cursor": cursor, "select": select}));
-    assert_eq!(read(json!(["/total", "/rows/59/id"]))["fields"], json!({"/total": 60, "/rows/59/id": 59}));
-    let refused = read(json!(["/rows/*/name"]));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("id, title"), "{refused}");
-    let long = read(json!(["/rows"]));
+    let read = |select: &str| bench.call("read_result", json!({"cursor": cursor, "select": select}));
+    assert_eq!(read("[total, rows[59].id]")["fields"], json!([60, 59]));
+    let refused = read("rows[].name");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("{id: number, title: text}"), "{refused}");
+    let long = read("rows");
     assert_eq!(bench.call("read_result", json!({"cursor": long["next"]}))["of"], 60);
-    let batch = json!([{"op": "get_it", "args": {}, "select": ["/total"]}]);
-    assert_eq!(
-        bench.call("tool_batch", json!({"calls": batch}))["results"][0]["result"],
-        json!({"/total": 60})
-    );
+    let batch = json!([{"op": "get_it", "args": {}, "select": "total"}]);
+    assert_eq!(bench.call("tool_batch", json!({"calls": batch}))["results"][0]["result"], 60);
 }
 
 #[test]
-fn select_is_checked_against_the_schema_of_the_result_before_the_call() {
-    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+fn a_wrong_select_is_refused_before_the_call_with_the_shape_of_the_schema() {
+    let schema = json!({"type": "object", "properties": {
         "task": {"$ref": "#/$defs/task"}, "open": {"type": "object"},
         "tasks": {"type": "array", "items": {"$ref": "#/$defs/task"}}},
-        "$defs": {"task": {"type": "object", "properties": {"title": {"type": "string"}, "state": {"type": "string"}}}}});
+        "$defs": {"task": {"type": "object", "properties": {"title": {"type": "string"}, "next": {"$ref": "#/$defs/task"}}}}});
     let tools = json!([{"name": "get_it", "effect": "read", "description": "Get it.", "parameters": {"type": "object", "properties": {}},
         "result_schema": schema, "backend": {"type": "static", "content": {"task": {"title": "t"}, "open": {"any": 1}}}}]);
     let bench = Bench::of(&tools.to_string(), "", None);
-    let select = |pointer: &str| bench.exec(json!({"op": "get_it", "args": {}, "select": [pointer]}));
-    assert_eq!(select("/task/title")["result"], json!({"/task/title": "t"}));
-    assert_eq!(select("/open/any")["result"], json!({"/open/any": 1}));
-    for (unknown, near) in
-        [("/tsk", "task, tasks"), ("/task/titel", "`/task` has title"), ("/tasks/*/stat", "state")]
-    {
-        let refused = select(unknown);
-        let message = refused["error"]["message"].as_str().unwrap();
-        assert!(code(&refused) == "VALIDATION_ERROR" && message.contains(near), "{refused}");
-    }
+    let select = |select: &str| bench.exec(json!({"op": "get_it", "args": {}, "select": select}));
+    assert_eq!(select("task.title")["result"], "t");
+    let refused = select("tasks[.title");
+    let message = "`select` is not JMESPath at character 7, before `.title`; the result is {task: {title: text, next: {title: text, next: object}}, \
+                   open: object, tasks: [{title: text, next: object}]}";
+    assert_eq!(refused["error"]["message"], message);
 }
 
 #[test]

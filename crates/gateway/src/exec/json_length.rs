@@ -3,7 +3,6 @@
 use std::io;
 
 use serde::Serialize;
-use serde_json::Value;
 
 /// A writer that counts bytes, and fails at a limit.
 struct Count {
@@ -22,7 +21,7 @@ impl io::Write for Count {
 }
 
 /// Whether a value takes more than `limit` bytes as compact JSON.
-pub(super) fn is_longer_json(value: &Value, limit: usize) -> bool {
+pub(super) fn is_longer_json(value: &impl Serialize, limit: usize) -> bool {
     serde_json::to_writer(Count { bytes: 0, limit }, value).is_err()
 }
 

@@ -28,8 +28,8 @@ pub struct CallRequest {
     pub receipt: Option<String>,
     /// The calls that the function runs.
     pub limit: EffectLimit,
-    /// JSON Pointers to the fields of the result that the caller wants; empty for all of it.
-    pub select: Vec<String>,
+    /// The part of the result that the caller wants, as JMESPath; all of it when absent.
+    pub select: Option<String>,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
     /// Whether the client gets the unchanged answer of an MCP server: it calls the tool by name.

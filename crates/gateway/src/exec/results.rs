@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Call, Notes};
 use super::json_length::{is_longer_json, length};
-use super::select::{check_all_selected, read_select, select_fields};
+use super::select::{check_select, found_nothing, read_select, selected};
 use super::shape::shape_of;
 use crate::state::{MAX_BYTES_OF_CALLER, StateError, StateStore, StoredResult, now, random_id};
 use crate::tool_error::{ErrorCode, Result, ToolError};
@@ -56,7 +56,7 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut Notes) ->
     if !is_longer(&result, limit) {
         return result;
     }
-    let shape = shape_of(&result);
+    let shape = (result.is_object() || result.is_array()).then(|| shape_of(&result));
     let Cut { page, mut more, cursor } = cut(call.state(), &call.context.caller.name, result, limit).await;
     more.extend(shape.map(|shape| ("shape".to_string(), shape.into())));
     notes.warnings.push(match cursor {
@@ -115,7 +115,8 @@ pub async fn next_page(
         ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
             .field("/cursor", "this is no cursor")
     };
-    let pointers = read_select(select)?;
+    let select = read_select(select)?;
+    select.iter().try_for_each(|expression| check_select(expression, None))?;
     let (id, position) = Position::read(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
         let message = format!("the rest of the result cannot be read now ({error})");
@@ -132,10 +133,10 @@ pub async fn next_page(
     };
     let stored: Value = serde_json::from_str(&kept.text).map_err(|_| no_cursor())?;
     let result = stored.get("result").ok_or_else(no_cursor)?;
-    if !pointers.is_empty() {
-        let (fields, missing) = select_fields(result, &pointers);
-        check_all_selected(&missing)?;
-        return selected(state, caller, fields, limit).await;
+    if let Some(expression) = select {
+        let part = selected(&expression, result)?;
+        found_nothing(&part, result).map_or(Ok(()), Err)?;
+        return selected_page(state, caller, part, limit).await;
     }
     let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
     let long = result.pointer(at).ok_or_else(no_cursor)?;
@@ -144,8 +145,8 @@ pub async fn next_page(
     Ok(fields)
 }
 
-/// Selected fields; of long ones the beginning, and `next` for the rest.
-async fn selected(
+/// A selected part; of a long one the beginning, and `next` for the rest.
+async fn selected_page(
     state: &StateStore,
     caller: &str,
     selected: Value,
@@ -158,8 +159,7 @@ async fn selected(
     let mut fields = Map::from_iter([("fields".to_string(), page), ("more".to_string(), more.into())]);
     if let Some(cursor) = cursor {
         let cursor = cursor.map_err(|error| {
-            let message =
-                format!("the selected fields are too long, and the rest cannot be stored ({error})");
+            let message = format!("the selected part is too long, and the rest cannot be stored ({error})");
             ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
         })?;
         fields.insert("next".into(), cursor.into());

@@ -1,175 +1,152 @@
-//! `select`: fields of a result, by JSON Pointers. `*` in a pointer stands for every item of a list.
+//! `select`: the part of a result that its caller wants, as JMESPath. A mistake in it is shown with the shape of the result.
 
-use serde_json::{Map, Value};
+use jmespath::ast::Ast;
+use jmespath::{DEFAULT_RUNTIME, ErrorReason, Expression, JmespathError, RuntimeError};
+use serde_json::Value;
 
-use super::shape::MAX_NAMES;
+use super::json_length::{is_longer_json, length};
+use super::shape::shape_of;
+use crate::state::MAX_BYTES_OF_CALLER;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::FieldError;
-use toolcrib_definition::finding::{nearest, pointer_unescape};
 use toolcrib_definition::quoted;
+use toolcrib_front::long_work::apart;
 
-/// Most pointers of a call, and the longest one in bytes.
-const MAX_POINTERS: usize = 50;
+/// Bytes of the longest expression.
+const MAX_EXPRESSION: usize = 1000;
 
-const MAX_POINTER: usize = 1000;
+/// Most signs of an expression that can nest another expression in it: each level takes room on the stack.
+const MAX_NESTING: usize = 100;
 
-/// The step for every item of a list.
-const EVERY: &str = "*";
+/// Most times that an expression may multiply its input: `[@, @][]` doubles a list, each time that it is repeated.
+const MAX_GROWTH: usize = 100;
 
-/// Reads the field `select`: a list of pointers, or one alone.
-pub(super) fn read_select(given: Option<Value>) -> Result<Vec<String>> {
-    let pointers = match given {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::String(only)) => vec![Value::String(only)],
-        Some(Value::Array(pointers)) => pointers,
-        Some(_) => return Err(misshapen_select("/select")),
-    };
-    if pointers.len() > MAX_POINTERS {
-        let message =
-            format!("`select` has {} pointers, and at most {MAX_POINTERS} are read", pointers.len());
-        return Err(ToolError::invalid(message, "select the fields above them").field("/select", "too many"));
-    }
-    let pointer = |(index, pointer): (usize, Value)| match pointer {
-        Value::String(pointer) if pointer.len() > MAX_POINTER => {
-            let message = format!("`select` has a pointer of {} bytes", pointer.len());
-            let problem = format!("longer than {MAX_POINTER} bytes");
-            Err(ToolError::invalid(message, "select a field above it")
-                .field(&format!("/select/{index}"), &problem))
+/// Reads the field `select`. The expression in it is checked once the tool is known.
+pub(super) fn read_select(given: Option<Value>) -> Result<Option<String>> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(expression)) => Ok(Some(expression)),
+        Some(_) => {
+            let message = "`select` is one JMESPath expression, as text";
+            Err(ToolError::invalid(message, "send text such as `items[].{id: id, title: title}`")
+                .with_field(FieldError::new("/select", "this is no text").expecting("string")))
         }
-        Value::String(pointer) if pointer.starts_with('/') => Ok(pointer),
-        _ => Err(misshapen_select(&format!("/select/{index}"))),
+    }
+}
+
+/// The reason why an expression selects nothing, as the rest of a sentence about `select`.
+#[derive(Debug, thiserror::Error)]
+enum SelectError {
+    #[error("is longer than {MAX_EXPRESSION} bytes")]
+    TooLong,
+    #[error("is nested too deeply: it has more than {MAX_NESTING} operators")]
+    TooDeep,
+    #[error("multiplies the result by more than {MAX_GROWTH}")]
+    Multiplies,
+    #[error("gives more than {} MiB", MAX_BYTES_OF_CALLER >> 20)]
+    TooLarge,
+    /// It cannot be read, or does not fit the result; with the place.
+    #[error("{0}")]
+    Wrong(String),
+    #[error("finds nothing")]
+    Nothing,
+}
+
+/// Refuses an expression that nothing can be selected with. `shape` is that of the result, where it is known.
+pub(super) fn check_select(expression: &str, shape: Option<String>) -> Result<()> {
+    compiled(expression).map(drop).map_err(|problem| refused(&problem, shape))
+}
+
+/// The part of a result that an expression selects.
+pub(super) fn selected(expression: &str, result: &Value) -> Result<Value> {
+    let select = || {
+        let part = compiled(expression)?.search(result)?;
+        if is_longer_json(&*part, MAX_BYTES_OF_CALLER) {
+            return Err(SelectError::TooLarge);
+        }
+        serde_json::to_value(&*part).map_err(|error| SelectError::Wrong(format!("gives no JSON: {error}")))
     };
-    pointers.into_iter().enumerate().map(pointer).collect()
+    apart(length(result), select).map_err(|problem| refused(&problem, Some(shape_of(result))))
 }
 
-fn misshapen_select(at: &str) -> ToolError {
-    let expected = "JSON Pointers such as \"/total\" and \"/items/*/id\"";
-    ToolError::invalid(format!("`select` is a list of {expected}"), format!("send {expected}"))
-        .with_field(FieldError::new(at, "this is no JSON Pointer").expecting("a text that begins with /"))
+/// The error of an expression that finds nothing in a result: null, or lists and objects without another value.
+pub(super) fn found_nothing(part: &Value, result: &Value) -> Option<ToolError> {
+    fn is_nothing(part: &Value) -> bool {
+        match part {
+            Value::Array(items) => items.iter().all(is_nothing),
+            Value::Object(fields) => fields.values().all(is_nothing),
+            plain => plain.is_null(),
+        }
+    }
+    is_nothing(part).then(|| refused(&SelectError::Nothing, Some(shape_of(result))))
 }
 
-/// Refuses pointers to fields that the schema of a result does not know.
-pub(super) fn check_select(pointers: &[String], schema: &Value) -> Result<()> {
-    let unknown = pointers.iter().enumerate().find_map(|(index, pointer)| {
-        let problem = unknown_field(pointer, schema)?;
-        Some((index, pointer, problem))
-    });
-    unknown.map_or(Ok(()), |(index, pointer, problem)| Err(refused_pointer(index, pointer, &problem)))
-}
-
-/// Refuses pointers to nothing in a result.
-pub(super) fn check_all_selected(missing: &[Missing]) -> Result<()> {
-    missing
-        .first()
-        .map_or(Ok(()), |missing| Err(refused_pointer(missing.index, &missing.pointer, &missing.nearest)))
-}
-
-fn refused_pointer(index: usize, pointer: &str, problem: &str) -> ToolError {
-    let message = format!("the result has nothing at `{}`; {problem}", quoted(pointer));
+fn refused(problem: &SelectError, shape: Option<String>) -> ToolError {
+    let mut message = format!("`select` {problem}");
+    if let Some(shape) = shape {
+        message.push_str(&format!("; the result is {shape}"));
+    }
     let next = "correct `select`, or leave it out for the whole result";
-    ToolError::invalid(message, next).field(&format!("/select/{index}"), problem)
+    ToolError::invalid(message, next).field("/select", &problem.to_string())
 }
 
-fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|step| pointer_unescape(step).into_owned())
-}
-
-/// The names near a step that a schema does not know; `None` where it knows them all, or leaves them open.
-fn unknown_field(pointer: &str, schema: &Value) -> Option<String> {
-    let root = schema;
-    let mut at = schema;
-    let mut path = String::new();
-    for step in pointer_steps(pointer) {
-        if let Some(target) = at.get("$ref").and_then(Value::as_str) {
-            at = root.pointer(target.strip_prefix('#')?)?;
-        }
-        if at.get("type").is_some_and(|kind| kind == "array") {
-            if step != EVERY && step.parse::<usize>().is_err() {
-                return None;
-            }
-            at = at.get("items")?;
-        } else {
-            let is_open = ["additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if"]
-                .iter()
-                .any(|word| at.get(*word).is_some_and(|rule| *rule != Value::Bool(false)));
-            let (Some(known), false) = (at.get("properties").and_then(Value::as_object), is_open) else {
-                return None;
-            };
-            let Some(property) = known.get(&step) else { return Some(nearest_names(&path, &step, known)) };
-            at = property;
-        }
-        path = format!("{path}/{step}");
+fn compiled(expression: &str) -> Result<Expression<'static>, SelectError> {
+    if expression.len() > MAX_EXPRESSION {
+        return Err(SelectError::TooLong);
     }
-    None
-}
-
-/// The names that an object has at a pointer, nearest first.
-fn nearest_names(path: &str, step: &str, known: &Map<String, Value>) -> String {
-    let near = nearest(step, known.keys().map(String::as_str));
-    let rest = known.keys().map(String::as_str).filter(|name| !near.contains(name));
-    let names: Vec<String> = near.iter().copied().chain(rest).take(MAX_NAMES).map(quoted).collect();
-    let place = if path.is_empty() { "it has".to_string() } else { format!("`{}` has", quoted(path)) };
-    if names.is_empty() { format!("{place} no fields") } else { format!("{place} {}", names.join(", ")) }
-}
-
-/// A pointer to nothing in a result.
-pub struct Missing {
-    index: usize,
-    pointer: String,
-    nearest: String,
-}
-
-impl Missing {
-    /// The warning about it.
-    pub(super) fn warning(&self) -> String {
-        format!("the result has nothing at `{}`; {}", quoted(&self.pointer), self.nearest)
+    if expression.matches(['(', '[', '{', '!', '&', '|', '.', '=', '<', '>']).count() > MAX_NESTING {
+        return Err(SelectError::TooDeep);
     }
+    let compiled = jmespath::compile(expression)?;
+    let growth = growth(compiled.as_ast()).map_err(|(offset, name)| {
+        let reason = ErrorReason::Runtime(RuntimeError::UnknownFunction(name));
+        JmespathError::new(expression, offset, reason)
+    });
+    if growth? > MAX_GROWTH { Err(SelectError::Multiplies) } else { Ok(compiled) }
 }
 
-/// The selected fields of a result by their pointers, and the pointers to nothing.
-pub(super) fn select_fields(result: &Value, pointers: &[String]) -> (Value, Vec<Missing>) {
-    let mut fields = Map::new();
-    let mut missing = Vec::new();
-    for (index, pointer) in pointers.iter().enumerate() {
-        let steps: Vec<String> = pointer_steps(pointer).collect();
-        match selected_value(result, &steps, String::new()) {
-            Ok(value) => {
-                fields.insert(pointer.clone(), value);
-            }
-            Err(nearest) => missing.push(Missing { index, pointer: pointer.clone(), nearest }),
-        }
+/// How often an expression can repeat what it is given, or the place and the name of a function that there is not.
+fn growth(expression: &Ast) -> Result<usize, (usize, String)> {
+    fn sum<'e>(parts: impl Iterator<Item = &'e Ast>) -> Result<usize, (usize, String)> {
+        parts.map(growth).try_fold(0, |sum: usize, part| Ok(sum.saturating_add(part?)))
     }
-    (Value::Object(fields), missing)
+    Ok(match expression {
+        Ast::Identity { .. } | Ast::Field { .. } | Ast::Index { .. } | Ast::Slice { .. } => 1,
+        Ast::Literal { value, .. } => length(&**value),
+        Ast::Expref { ast: inner, .. }
+        | Ast::Flatten { node: inner, .. }
+        | Ast::Not { node: inner, .. }
+        | Ast::ObjectValues { node: inner, .. } => growth(inner)?,
+        Ast::MultiList { elements, .. } => sum(elements.iter())?,
+        Ast::MultiHash { elements, .. } => sum(elements.iter().map(|pair| &pair.value))?,
+        Ast::Comparison { lhs, rhs, .. } => growth(lhs).and(growth(rhs)).map(|_| 1)?,
+        Ast::And { lhs, rhs, .. } | Ast::Or { lhs, rhs, .. } => growth(lhs)?.max(growth(rhs)?),
+        Ast::Condition { predicate, then, .. } => growth(predicate).and(growth(then))?,
+        Ast::Projection { lhs, rhs, .. } | Ast::Subexpr { lhs, rhs, .. } => {
+            growth(lhs)?.saturating_mul(growth(rhs)?)
+        }
+        Ast::Function { offset, name, .. } if DEFAULT_RUNTIME.get_function(name).is_none() => {
+            return Err((*offset, name.clone()));
+        }
+        // `to_string` escapes quotes, which doubles them.
+        Ast::Function { args, .. } => {
+            args.iter().try_fold(args.len().max(2), |all, part| Ok(all.saturating_mul(growth(part)?)))?
+        }
+    })
 }
 
-fn selected_value(value: &Value, steps: &[String], path: String) -> Result<Value, String> {
-    let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
-    let below = format!("{path}/{step}");
-    match value {
-        // Items may lack what others have.
-        Value::Array(items) if step == EVERY => {
-            let found = items
-                .iter()
-                .filter_map(|item| selected_value(item, rest, below.clone()).ok())
-                .collect::<Vec<_>>();
-            if found.is_empty() && !items.is_empty() {
-                let problem = items.first().map(|item| selected_value(item, rest, below));
-                return Err(problem.and_then(Result::err).unwrap_or_default());
-            }
-            Ok(found.into())
-        }
-        Value::Array(items) => {
-            let item = step.parse::<usize>().ok().and_then(|index| items.get(index));
-            let count = items.len();
-            let none =
-                || format!("`{}` is a list of {count} items: `*` stands for every item", quoted(&path));
-            selected_value(item.ok_or_else(none)?, rest, below)
-        }
-        Value::Object(fields) => match fields.get(step) {
-            Some(field) => selected_value(field, rest, below),
-            None => Err(nearest_names(&path, step, fields)),
-        },
-        _ => Err(format!("`{}` has no fields", quoted(&path))),
+impl From<JmespathError> for SelectError {
+    fn from(error: JmespathError) -> Self {
+        let (before, rest) =
+            error.expression.split_at_checked(error.offset).unwrap_or((&error.expression, ""));
+        let place = match rest {
+            "" => "at its end".to_string(),
+            rest => format!("at character {}, before `{}`", before.chars().count() + 1, quoted(rest)),
+        };
+        Self::Wrong(match &error.reason {
+            ErrorReason::Parse(_) => format!("is not JMESPath {place}"),
+            ErrorReason::Runtime(problem) => format!("cannot be applied {place}: {problem}"),
+        })
     }
 }
 
@@ -177,12 +154,52 @@ fn selected_value(value: &Value, steps: &[String], path: String) -> Result<Value
 mod tests {
     use serde_json::json;
 
-    use super::{MAX_POINTER, read_select};
+    use super::*;
 
     #[test]
-    fn a_pointer_that_is_too_long_is_refused() {
-        let long = format!("/{}", "x".repeat(MAX_POINTER));
-        assert!(read_select(Some(json!([long]))).is_err());
-        assert!(read_select(Some(json!(["/result"]))).is_ok());
+    fn a_mistake_says_where_and_shows_the_shape() {
+        let result = json!({"total": 2, "tasks": [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]});
+        let shape = "the result is {total: number, tasks: [2 of {id: text, title: text}]}";
+        for (expression, problem) in [
+            ("/total", "is not JMESPath at character 1, before `/total`"),
+            ("tasks[", "is not JMESPath at its end"),
+            (
+                "lengt(tasks)",
+                "cannot be applied at character 6, before `(tasks)`: Call to undefined function lengt",
+            ),
+            (
+                "sum(tasks)",
+                "cannot be applied at character 4, before `(tasks)`: Argument 0 expects type array[number], given array",
+            ),
+            (
+                "[@,@][] | [@,@][] | [@,@][] | [@,@][] | [@,@][] | [@,@][] | [@,@][]",
+                "multiplies the result by more than 100",
+            ),
+        ] {
+            let error = selected(expression, &result).unwrap_err();
+            assert_eq!(error.message, format!("`select` {problem}; {shape}"));
+        }
+        let part = selected("tasks[].{name: name}", &result).unwrap();
+        assert_eq!(
+            found_nothing(&part, &result).unwrap().message,
+            format!("`select` finds nothing; {shape}")
+        );
+    }
+
+    #[test]
+    fn expressions_have_bounds() {
+        let levels =
+            [("(", ")"), ("[", "]"), ("{a:", "}"), ("!", ""), ("&", ""), ("not_null(", ")"), ("[?", "]b")];
+        for (open, close) in levels {
+            for count in [1, 10, MAX_NESTING, MAX_EXPRESSION] {
+                let _ =
+                    selected(&format!("{}a{}", open.repeat(count), close.repeat(count)), &json!({"a": 1}));
+            }
+        }
+        for tail in [".a", "|a", "||a", "[*]", "[]", "==a", ".{a: @}", ".[@]"] {
+            let expression = format!("a{}", tail.repeat(MAX_NESTING / 2));
+            let _ = selected(&expression, &json!({"a": [[[1]]]}));
+        }
+        assert!(selected(&"a".repeat(MAX_EXPRESSION + 1), &json!({})).is_err());
     }
 }

@@ -10,7 +10,7 @@ use super::backend::{
 };
 use super::call::{Checked, Notes};
 use super::results::first_page;
-use super::select::{Missing, select_fields};
+use super::select::{found_nothing, selected};
 use super::sent_arguments::SentArguments;
 use super::session_context::store_session_context;
 use super::steps::run_steps;
@@ -84,7 +84,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         // The client gets the unchanged answer.
         None if call.request.as_is && notes.original.is_some() => Ok(content),
         None => {
-            let content = selected(call, content, notes);
+            let content = selected_part(call, content, notes);
             Ok(first_page(call, content, notes).await)
         }
     }
@@ -94,15 +94,20 @@ fn backend(call: &Checked) -> Result<Cow<'_, Backend>> {
     Backends::of(call.tool(), call.config()).ok_or_else(|| no_backend(call.tool(), call.arguments()))
 }
 
-/// The fields of a result that the call selects, without the blocks of an MCP server; else all of it.
-fn selected(call: &Checked, content: Value, notes: &mut Notes) -> Value {
-    if call.request.select.is_empty() {
-        return content;
-    }
-    notes.original = None;
-    let (fields, missing) = select_fields(&content, &call.request.select);
-    notes.warnings.extend(missing.iter().map(Missing::warning));
-    fields
+/// The part of a result that the call selects, without the blocks of an MCP server; else all of it. The call was run, so
+/// nothing is withheld because of a mistake in `select`.
+fn selected_part(call: &Checked, content: Value, notes: &mut Notes) -> Value {
+    let Some(expression) = &call.request.select else { return content };
+    let (part, problem) = match selected(expression, &content) {
+        Ok(part) => {
+            notes.original = None;
+            let problem = found_nothing(&part, &content);
+            (part, problem)
+        }
+        Err(problem) => (content, Some(problem)),
+    };
+    notes.warnings.extend(problem.map(|problem| problem.message));
+    part
 }
 
 /// Runs a tool whose backend is one of toolcrib's functions.

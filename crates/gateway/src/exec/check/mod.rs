@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::call::Call;
 use super::call_fields::{separate_fields, take_from_own_arguments};
 use super::select::check_select;
+use super::shape::shape_of_schema;
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use find_tool::find_tool;
 use gates::{pass_first_gates, pass_gates};
@@ -27,8 +28,9 @@ pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>> {
     leave_out_hidden(call, &tool);
     pass_first_gates(call, &tool)?;
     call.repaired = read_arguments(call, &tool).await?;
-    if let Some(schema) = &tool.definition.result_schema {
-        check_select(&call.request.select, schema.value())?;
+    if let Some(expression) = &call.request.select {
+        let schema = tool.definition.result_schema.as_ref();
+        check_select(expression, schema.map(|schema| shape_of_schema(schema.value())))?;
     }
     leave_out_hidden(call, &tool);
     pass_gates(call, &tool)?;
