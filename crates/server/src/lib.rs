@@ -2,11 +2,12 @@
 //! `render` and `site`.
 //!
 //! 1. [`live`] holds the current [`Snapshot`], swaps it when the catalog changes, notifies listeners, and builds
-//!    search indexes in advance. A request sees only one snapshot and one profile, its [`RequestCatalog`].
+//!    search indexes in advance. A request sees only one snapshot, one profile, and
+//!    what its caller may see of it: its [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens and their issuers, and finds the caller of a request.
 //! 3. [`ListingPolicy`] decides what tool lists contain: toolcrib's functions, or the catalog's tools
 //!    ([`listed_tools`]).
-//! 4. [`response`] has complete response bodies and problems, [`response_cache`] the bodies of each catalog view.
+//! 4. A [`served_view`] has what is derived from a catalog view, [`response`] complete response bodies and problems.
 //! 5. [`http`] and [`mcp`] answer requests. Both pass function calls through the same [`call_limiter::CallLimiter`].
 // The futures of the HTTP client are nested deeply, more so with telemetry.
 #![recursion_limit = "256"]
@@ -18,10 +19,9 @@ mod listed_tools;
 mod listing;
 pub mod live;
 pub mod mcp;
-mod profile_caches;
 mod request_catalog;
 mod response;
-mod response_cache;
+mod served_view;
 pub mod site;
 mod snapshot;
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
-use crate::listing::Listings;
 use crate::snapshot::Snapshot;
 use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Checked, UnknownProfile};
@@ -27,7 +26,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct LiveCatalog {
     pub(super) options: ServeOptions,
-    listings: ArcSwap<Listings>,
     /// Whether a client knows of a list, so that its kind must stay.
     is_listed: AtomicBool,
     services: Arc<Services>,
@@ -63,14 +61,11 @@ impl LiveCatalog {
         templates: Arc<Templates>,
     ) -> Result<Self, UnknownProfile> {
         let stale = stale(&checked);
-        let catalog = &checked.catalog;
-        let listings = Listings::of(options.listing, catalog, &templates, options.profiles(&catalog.config));
-        let snapshot = Snapshot::new(checked, &options, &listings, &templates, None)?;
+        let snapshot = Snapshot::new(checked, &options, None, &templates, None)?;
         let (changed, _) = watch::channel(());
         index_soon(snapshot.views());
         Ok(Self {
             options,
-            listings: ArcSwap::from_pointee(listings),
             is_listed: AtomicBool::new(false),
             services: Arc::default(),
             nudge: None,
@@ -167,15 +162,9 @@ impl LiveCatalog {
             return self.stale.store(stale.map(Arc::new));
         }
         let current = self.current();
-        if current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed) {
-            let catalog = &checked.catalog;
-            let options = &self.options;
-            let listings =
-                Listings::of(options.listing, catalog, templates, options.profiles(&catalog.config));
-            self.listings.store(Arc::new(listings));
-        }
-        let listings = self.listings.load();
-        match Snapshot::new(checked, &self.options, &listings, templates, Some(&current)) {
+        let is_undecided = current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed);
+        let listings = (!is_undecided).then(|| Arc::clone(&current.listings));
+        match Snapshot::new(checked, &self.options, listings, templates, Some(&current)) {
             Ok(snapshot) => {
                 // The new catalog is served without the findings of the last one.
                 self.stale.store(stale.map(Arc::new));

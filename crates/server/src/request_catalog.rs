@@ -1,42 +1,55 @@
-//! The catalog of one request: one snapshot, loaded when the request comes in, and one profile. The code that
-//! answers the request gets the catalog only from here, so that no reload comes between two steps.
+//! The catalog of one request, as its caller sees it: one snapshot, loaded when the request comes in, one profile, and the
+//! caller's view. The code that answers the request gets the catalog only from here, so that no reload comes between two steps.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use crate::LiveCatalog;
-use crate::response_cache::ResponseCache;
+use crate::served_view::ServedView;
 use crate::site::{Person, Site};
 use crate::snapshot::Snapshot;
 use toolcrib_front::address::AddressState;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{CatalogView, FunctionContext, Services, Trace};
 
-/// The catalog of one request.
+/// The catalog of one request, as its caller sees it.
 #[derive(Clone, Debug)]
 pub struct RequestCatalog {
     /// The running catalog.
     pub live: Arc<LiveCatalog>,
+    /// The caller, whose roles and profiles stay the same.
+    pub caller: Caller,
+    /// What the caller sees.
+    pub(super) served: Arc<ServedView>,
     /// The snapshot of the catalog, from the start of the request to its end.
     pub(super) snapshot: Arc<Snapshot>,
     /// Position of the profile in the snapshot.
-    pub(super) profile: usize,
+    profile: usize,
     /// The path below which the profile is served, such as `/p/creator`; empty at the root of the server.
-    pub(super) root: Arc<str>,
+    root: Arc<str>,
 }
 
 impl LiveCatalog {
-    /// The current snapshot, for one request.
-    pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        RequestCatalog { live: Arc::clone(self), snapshot: self.current(), profile: 0, root: Arc::from("") }
+    /// The current snapshot, for one request of this caller.
+    pub fn for_caller(self: &Arc<Self>, caller: Caller) -> RequestCatalog {
+        let snapshot = self.current();
+        let served = Arc::clone(snapshot.profile(0).of(&caller));
+        RequestCatalog { live: Arc::clone(self), caller, served, snapshot, profile: 0, root: Arc::from("") }
     }
 }
 
 impl RequestCatalog {
     /// The same snapshot with another profile, if it can be chosen.
-    pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
-        Some(Self { profile: self.snapshot.position(name)?, ..self })
+    pub(super) fn in_profile(&self, name: Option<&str>) -> Option<Self> {
+        let profile = self.snapshot.position(name)?;
+        let served = Arc::clone(self.snapshot.profile(profile).of(&self.caller));
+        Some(Self { profile, served, ..self.clone() })
+    }
+
+    /// The same catalog below a path.
+    pub(super) fn below(self, root: Arc<str>) -> Self {
+        Self { root, ..self }
     }
 
     /// The catalog of the session that this request belongs to.
@@ -55,9 +68,9 @@ impl RequestCatalog {
         &self.root
     }
 
-    /// The catalog view of this caller.
-    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        &self.cache(caller).view
+    /// The catalog view of the caller.
+    pub fn view(&self) -> &Arc<CatalogView> {
+        &self.served.view
     }
 
     /// The catalog view with every tool of the profile.
@@ -71,16 +84,11 @@ impl RequestCatalog {
         usual.name.is_none().then(|| &usual.whole.view)
     }
 
-    /// The HTTP cache of this caller.
-    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        self.snapshot.profile(self.profile).cache(caller)
-    }
-
-    /// The context of a call by this caller.
-    pub fn context(&self, caller: &Caller) -> FunctionContext {
-        let view = Arc::clone(self.view(caller));
+    /// The context of a call by the caller.
+    pub fn context(&self) -> FunctionContext {
+        let view = Arc::clone(self.view());
         let services = Arc::clone(self.services());
-        let caller = Arc::new(caller.clone());
+        let caller = Arc::new(self.caller.clone());
         FunctionContext { view, services, caller, trace: Trace::default() }
     }
 
@@ -99,9 +107,9 @@ impl RequestCatalog {
         })
     }
 
-    /// The pages of this caller.
-    pub(super) fn site<'s>(&'s self, caller: &Caller, person: Option<Person<'s>>) -> Site<'s> {
-        Site { person, is_operator: caller.sees_everything(), ..self.cache(caller).site() }
+    /// The pages of the caller.
+    pub(super) fn site<'s>(&'s self, person: Option<Person<'s>>) -> Site<'s> {
+        Site { person, is_operator: self.caller.sees_everything(), ..self.served.site() }
     }
 
     /// Whether the catalog on disk, and each registry at an address, is the one that is served.
@@ -110,8 +118,8 @@ impl RequestCatalog {
     }
 
     /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
-    pub fn notice(&self, caller: &Caller) -> Option<String> {
-        if !caller.sees_everything() {
+    pub fn notice(&self) -> Option<String> {
+        if !self.caller.sees_everything() {
             return None;
         }
         let count = self.live.stale()?.len();
@@ -135,9 +143,9 @@ pub(super) struct SessionCatalog {
 
 impl SessionCatalog {
     /// The current snapshot with the profile of the session, if it still has that.
-    pub(super) fn now(&self) -> Option<RequestCatalog> {
-        let catalog = self.live.for_request().in_profile(self.profile.as_deref())?;
-        Some(RequestCatalog { root: Arc::clone(&self.root), ..catalog })
+    pub(super) fn now(&self, caller: Caller) -> Option<RequestCatalog> {
+        let catalog = self.live.for_caller(caller).in_profile(self.profile.as_deref())?;
+        Some(catalog.below(Arc::clone(&self.root)))
     }
 
     /// The signal of each new snapshot.

@@ -8,8 +8,7 @@ use http::HeaderName;
 
 use crate::ListingOptions;
 use crate::listing::Listings;
-use crate::profile_caches::{CacheBuilder, ProfileCaches};
-use crate::response_cache::ResponseCache;
+use crate::served_view::{ProfileViews, ServedView, ViewBuilder};
 use toolcrib_catalog::config::{Config, EVERY_PROFILE, Server};
 use toolcrib_catalog::sources::Awaited;
 use toolcrib_catalog::{Checked, Findings, UnknownProfile};
@@ -31,8 +30,10 @@ pub struct Snapshot {
     pub findings: Findings,
     /// The live servers that have not answered yet, and may do so soon.
     pub awaited: Option<Awaited>,
-    /// The caches of requests that choose no profile, then of each profile that a request may choose.
-    profiles: Vec<ProfileCaches>,
+    /// What clients list.
+    pub(super) listings: Arc<Listings>,
+    /// The views of requests that choose no profile, then of each profile that a request may choose.
+    profiles: Vec<ProfileViews>,
     /// The headers of callers that some server is configured to receive.
     pub(super) caller_headers: Vec<HeaderName>,
     /// Whether some server is called with the token of the caller.
@@ -69,24 +70,28 @@ impl ServeOptions {
 }
 
 impl Snapshot {
-    /// A snapshot that reuses the catalog views of `before` whose content has not changed.
+    /// A snapshot that reuses the catalog views of `before` whose content has not changed. Without `listings`, they are decided now.
     pub(super) fn new(
         checked: Checked,
         options: &ServeOptions,
-        listings: &Listings,
+        listings: Option<Arc<Listings>>,
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
         let Checked { catalog, findings, registries, awaited, .. } = checked;
+        let listings = listings.unwrap_or_else(|| {
+            let profiles = options.profiles(&catalog.config);
+            Arc::new(Listings::of(options.listing, &catalog, templates, profiles))
+        });
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
         });
-        let known = before.into_iter().flat_map(Self::caches).cloned().collect();
-        let mut builder = CacheBuilder { catalog: &catalog, findings: &findings, templates, listings, known };
+        let known = before.into_iter().flat_map(Self::served).cloned().collect();
+        let mut builder =
+            ViewBuilder { catalog: &catalog, findings: &findings, templates, listings: &listings, known };
         let names = options.profiles(&catalog.config);
-        let profiles: Result<Vec<ProfileCaches>, UnknownProfile> =
-            names.map(|name| builder.profile(name, &options.callers)).collect();
+        let profiles: Result<Vec<_>, _> = names.map(|name| builder.profile(name, &options.callers)).collect();
         let profiles = profiles?;
         Ok(Self {
             version: profiles[0].whole.view.version().to_string(),
@@ -94,6 +99,7 @@ impl Snapshot {
             complete: catalog.complete,
             findings,
             awaited,
+            listings,
             profiles,
             caller_headers: caller_headers(&catalog.config),
             wants_caller_tokens: servers(&catalog.config).any(wants_caller_token),
@@ -115,23 +121,23 @@ impl Snapshot {
         self.profiles.iter().skip(1).filter_map(|profile| profile.name.as_deref())
     }
 
-    /// Position of the caches of a profile.
+    /// Position of the views of a profile.
     pub(super) fn position(&self, profile: Option<&str>) -> Option<usize> {
         self.profiles.iter().position(|known| known.name.as_deref() == profile)
     }
 
-    /// The caches of the profile at this position.
-    pub(super) fn profile(&self, position: usize) -> &ProfileCaches {
+    /// The views of the profile at this position.
+    pub(super) fn profile(&self, position: usize) -> &ProfileViews {
         self.profiles.get(position).unwrap_or(&self.profiles[0])
     }
 
-    fn caches(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
-        self.profiles.iter().flat_map(ProfileCaches::all)
+    fn served(&self) -> impl Iterator<Item = &Arc<ServedView>> {
+        self.profiles.iter().flat_map(ProfileViews::all)
     }
 
     /// All catalog views.
     pub(super) fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
-        self.caches().map(|cache| &cache.view)
+        self.served().map(|served| &served.view)
     }
 }
 

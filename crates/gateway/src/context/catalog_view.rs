@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use rayon::prelude::*;
-use serde_json::{Map, Value};
 
 use super::agent_skills::ServedSkill;
 use crate::caller::EVERY_ROLE;
@@ -14,9 +13,8 @@ use toolcrib_catalog::{
 };
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::guard::locked;
-use toolcrib_definition::tokens::estimate;
 use toolcrib_render::help::{EffectFilter, Groups, HelpOptions};
-use toolcrib_render::{Around, Doc, Docs, TemplateError, Templates, help};
+use toolcrib_render::{Around, Doc, Docs, TemplateError, Templates};
 use toolcrib_search::semantic::VectorSlot;
 use toolcrib_search::{Field, Index, IndexEntry, semantic};
 
@@ -30,8 +28,8 @@ pub struct CatalogView {
     /// The tools that this caller may see but not call.
     forbidden: Vec<bool>,
     templates: Arc<Templates>,
-    /// What was made of each tool, in the order of [`Catalog::tools`].
-    made: Vec<MadeOfTool>,
+    /// The doc of each tool, in the order of [`Catalog::tools`].
+    pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
     /// Whether the result of any tool can change the context of a session.
     shifts: bool,
     derived: Derived,
@@ -54,17 +52,6 @@ struct Derived {
     /// The answers of help, by target and options.
     help: Mutex<HashMap<(HelpTarget, HelpOptions), Bytes>>,
 }
-
-/// What is made of one tool when it is first read.
-#[derive(Debug, Default)]
-struct MadeOfTool {
-    page: OnceLock<Result<DocPage, TemplateError>>,
-    usage: Counted<String>,
-    small_help: Counted<Map<String, Value>>,
-}
-
-/// Text about a tool that a search adds to its hit, with its estimated tokens; `None` without text.
-type Counted<T> = OnceLock<Option<(T, usize)>>;
 
 /// The doc of one tool.
 #[derive(Clone, Debug)]
@@ -114,7 +101,7 @@ impl CatalogView {
             modes,
             forbidden,
             templates,
-            made: catalog.tools.iter().map(|_| MadeOfTool::default()).collect(),
+            pages: catalog.tools.iter().map(|_| OnceLock::new()).collect(),
             catalog,
             derived: Derived::default(),
         })
@@ -192,27 +179,14 @@ impl CatalogView {
     /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
         let tool = self.catalog.tools.get(index)?;
-        let made = self.made.get(index)?;
-        Some(made.page.get_or_init(|| {
+        let page = self.pages.get(index)?;
+        Some(page.get_or_init(|| {
             let doc = Doc::of(tool, &self.catalog);
             let markdown = doc.render(&self.templates, &self.catalog.version, Around::FUNCTIONS)?;
             let version = doc.version().to_string();
             let receipt = doc.receipt().to_string();
             Ok(DocPage { markdown: Bytes::from(markdown), version, receipt })
         }))
-    }
-
-    /// The text of the doc at this position, not cached, for a reader of all docs. `None` for a tool that the caller
-    /// may not use.
-    pub fn markdown(&self, index: usize) -> Option<String> {
-        if self.is_forbidden(index) {
-            return None;
-        }
-        if let Some(kept) = self.made.get(index)?.page.get() {
-            return kept.as_ref().ok().map(|page| String::from_utf8_lossy(&page.markdown).into_owned());
-        }
-        let doc = Doc::of(self.catalog.tools.get(index)?, &self.catalog);
-        doc.render(&self.templates, &self.catalog.version, Around::FUNCTIONS).ok()
     }
 
     /// The profile's name.
@@ -293,19 +267,6 @@ impl CatalogView {
             // A failure there happens again where the index is used, and is reported there.
             let _ = runtime.spawn_blocking(move || view.build_indexes()).await;
         }
-    }
-
-    /// The usage of the tool at this position as a search gives it, with its estimated tokens; made at its first use.
-    pub(crate) fn usage(&self, index: usize) -> Option<&(String, usize)> {
-        let make =
-            || help::signature(self.catalog.tools.get(index)?).map(|usage| (usage.clone(), estimate(&usage)));
-        self.made.get(index)?.usage.get_or_init(make).as_ref()
-    }
-
-    /// The small help on the tool at this position as a search gives it, with its estimated tokens; made at its first use.
-    pub(crate) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
-        let make = || help::small(self.catalog.tools.get(index)?);
-        self.made.get(index)?.small_help.get_or_init(make).as_ref()
     }
 
     /// The groups of its help. Made at their first use.

@@ -1,4 +1,5 @@
-//! Counters and times for metrics, by name and labels. A series begins when it is first counted.
+//! Counters and times for metrics, by name and labels. A series begins when it is first counted. The registries of the field want
+//! every metric declared with its help and its buckets, which is longer than this file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,9 +10,6 @@ use toolcrib_definition::guard::locked;
 
 /// Upper bounds of times, in microseconds.
 const BOUNDS: [u64; 9] = [100, 500, 2_500, 10_000, 50_000, 250_000, 1_000_000, 5_000_000, 60_000_000];
-
-/// Most series of a name: a catalog that is edited for years has had more tools.
-const MOST: usize = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -28,31 +26,20 @@ struct Histogram {
     micros: u64,
 }
 
-/// Changes one series. A new one beyond the limit is left out.
-fn update<T: Default>(families: &Families<T>, name: &'static str, labels: &str, change: impl FnOnce(&mut T)) {
-    let mut families = locked(families);
-    let family = families.entry(name).or_default();
-    if let Some(series) = family.get_mut(labels) {
-        change(series);
-    } else if family.len() < MOST {
-        change(family.entry(labels.into()).or_default());
-    }
-}
-
 impl Counters {
-    /// Adds to a counter. The labels are as Prometheus writes them: `outcome="ok"`.
+    /// Adds to a counter. The labels are as Prometheus writes them: `outcome="ok"`, of few values.
     pub fn add(&self, name: &'static str, labels: &str, count: u64) {
-        update(&self.counts, name, labels, |total| *total += count);
+        *locked(&self.counts).entry(name).or_default().entry(labels.into()).or_default() += count;
     }
 
     /// Records the time that something took.
     pub fn took(&self, name: &'static str, labels: &str, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let bound = BOUNDS.iter().position(|&bound| micros <= bound).unwrap_or(BOUNDS.len());
-        update(&self.times, name, labels, |histogram| {
-            histogram.by_bound[bound] += 1;
-            histogram.micros = histogram.micros.saturating_add(micros);
-        });
+        let mut times = locked(&self.times);
+        let histogram = times.entry(name).or_default().entry(labels.into()).or_default();
+        histogram.by_bound[bound] += 1;
+        histogram.micros = histogram.micros.saturating_add(micros);
     }
 
     /// Writes all series in the text format of Prometheus.

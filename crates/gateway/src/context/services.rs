@@ -36,10 +36,13 @@ pub enum SemanticSearch {
 
 impl Default for Services {
     fn default() -> Self {
-        let state = Arc::new(StateStore::in_memory());
-        let (backends, counts) = Default::default();
-        let semantic = SemanticSearch::Off;
-        Self { semantic, llm: None, state, backends, counts }
+        Self {
+            semantic: SemanticSearch::Off,
+            llm: None,
+            state: Arc::new(StateStore::in_memory()),
+            backends: Backends::default(),
+            counts: Counters::default(),
+        }
     }
 }
 

@@ -12,8 +12,9 @@ use super::discovery::{
 };
 use super::function::{Answer, Arguments, CatalogView, Function, FunctionContext, ToolError};
 use toolcrib_catalog::Tool;
+use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clean_line, clipped, quoted};
-use toolcrib_render::help::argument_names;
+use toolcrib_render::help::{self, argument_names};
 use toolcrib_search::{Hit, SearchResult, Verdict};
 
 /// Most tools in the answer if no tool fits.
@@ -293,17 +294,18 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
         let hits = outcomes.filter_map(|outcome| outcome.hits.get_mut(rank));
         for hit in hits.filter(|hit| hit.hit.confidence >= SURE && !view.is_forbidden(hit.hit.entry)) {
             if !told.contains(&hit.hit.entry)
-                && let Some((usage, tokens)) = view.usage(hit.hit.entry)
-                && take(*tokens)
+                && let Some(usage) =
+                    view.catalog().tools.get(hit.hit.entry).and_then(|tool| help::signature(tool))
+                && take(estimate(&usage))
             {
                 told.insert(hit.hit.entry);
-                hit.usage = Some(usage.clone());
+                hit.usage = Some(usage);
             }
         }
     }
     for hit in outcomes.iter_mut().filter_map(QueryHits::clear_first) {
-        let help = view.small_help(hit.hit.entry).filter(|(_, tokens)| take(*tokens));
-        hit.help = help.map(|(help, _)| help.clone());
+        let help = view.catalog().tools.get(hit.hit.entry).and_then(|tool| help::small(tool));
+        hit.help = help.filter(|(_, tokens)| take(*tokens)).map(|(help, _)| help);
     }
 }
 

@@ -7,9 +7,8 @@ use http::header::{COOKIE, HOST, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
-use super::request_context::{RequestContext, Shared};
+use super::request_context::{OpenRequest, RequestContext, Shared};
 use super::session_cookie::Session;
-use crate::RequestCatalog;
 use crate::response::Problem;
 use crate::site::Person;
 use toolcrib_definition::clean_line;
@@ -61,14 +60,20 @@ impl Visitor {
 #[derive(Clone, Copy)]
 pub(super) struct Browser<'r> {
     pub(super) shared: &'r Shared,
-    pub(super) catalog: &'r RequestCatalog,
     pub(super) request: &'r Parts,
 }
 
 impl RequestContext {
     /// The browser of this request.
     pub(super) fn browser(&self) -> Browser<'_> {
-        Browser { shared: &self.shared, catalog: &self.catalog, request: &self.request }
+        Browser { shared: &self.shared, request: &self.request }
+    }
+}
+
+impl OpenRequest {
+    /// The browser of this request.
+    pub(super) fn browser(&self) -> Browser<'_> {
+        Browser { shared: &self.shared, request: &self.request }
     }
 }
 
@@ -76,7 +81,7 @@ impl Browser<'_> {
     /// The key that signs cookies.
     pub(super) async fn key(self) -> Result<[u8; 32], Problem> {
         let make = async || {
-            let secret = self.catalog.services().state.hash_key().await?;
+            let secret = self.shared.live.services().state.hash_key().await?;
             let callers = self.shared.authenticator.fingerprint();
             Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
         };

@@ -5,7 +5,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 
 use super::metrics::Route;
-use super::request_context::{RequestContext, Shared};
+use super::request_context::{OpenRequest, Shared};
 use crate::auth::{AuthError, METADATA, Resource};
 use crate::response::{Media, Problem, ProblemCode, Response, no_store};
 
@@ -42,7 +42,7 @@ pub(super) fn challenged(mut response: Response, route: Route, challenge: Header
 
 /// `GET /.well-known/oauth-protected-resource/PATH`: the issuers and scopes for an endpoint (RFC 9728). It needs no
 /// token, and answers the same for profiles that do not exist, so that nobody learns the names of profiles.
-pub(super) async fn metadata(context: RequestContext) -> Result<Response, Problem> {
+pub(super) async fn metadata(context: OpenRequest) -> Result<Response, Problem> {
     let path = context.request.uri.path().strip_prefix(METADATA).unwrap_or_default();
     let resource = Resource::at(path);
     let metadata = resource.and_then(|resource| context.shared.authenticator.metadata(resource));

@@ -1,5 +1,6 @@
 //! Forms of pages. A form is accepted only from a page of this server, and only from the person who read that page. Each
-//! check holds without the others:
+//! check holds without the others, and none is of a crate: `CsrfLayer` of `tower-http` knows neither the value nor a
+//! public name behind a proxy.
 //!
 //! 1. The origin of the request, where the browser sends it (`Hosts::check`).
 //! 2. The site of the request, where the browser sends it.
@@ -33,8 +34,9 @@ pub(super) fn take_field(fields: &mut Fields, name: &str) -> String {
 }
 
 /// Returns true if a request may send the form of a page. Only handlers that read the form with [`Browser::form`] answer it.
-pub(super) fn may_send_form(route: Route, request: &Parts) -> bool {
-    request.method == Method::POST && matches!(route, Route::Page | Route::Doc) && is_form(request)
+pub(super) fn may_send_form(request: &Parts) -> bool {
+    let is_page = matches!(Route::of(request), Route::Page | Route::Doc);
+    request.method == Method::POST && is_page && is_form(request)
 }
 
 fn is_form(request: &Parts) -> bool {
@@ -49,9 +51,12 @@ pub(super) fn form_value(secret: &str) -> String {
 }
 
 pub(super) fn is_form_value(secret: &str, csrf: &str) -> bool {
-    let own = blake3::derive_key(FORM_KEY, secret.as_bytes());
-    // Hashes are compared in constant time.
-    blake3::Hash::from_hex(csrf).is_ok_and(|sent| sent == own)
+    is_equal(&form_value(secret), csrf)
+}
+
+/// Compares two values in constant time, as hashes.
+fn is_equal(own: &str, sent: &str) -> bool {
+    blake3::Hash::from_hex(own).is_ok_and(|own| blake3::Hash::from_hex(sent).is_ok_and(|sent| sent == own))
 }
 
 impl Browser<'_> {
@@ -70,9 +75,7 @@ impl Browser<'_> {
         let mut fields = self.fields(body).await?;
         let own = self.csrf(caller).await?;
         let sent = take_field(&mut fields, FORM_FIELD);
-        let hash = |text: &str| blake3::Hash::from_hex(text).ok();
-        // Hashes are compared in constant time.
-        if hash(&own).is_some_and(|own| Some(own) == hash(&sent)) { Ok(fields) } else { Err(form_refused()) }
+        if is_equal(&own, &sent) { Ok(fields) } else { Err(form_refused()) }
     }
 
     /// The fields of a form, whose value is not checked yet.

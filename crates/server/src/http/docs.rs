@@ -1,8 +1,9 @@
 //! Docs, pages for people, and files about the whole catalog. `/tools/NAME.md` is a doc, `/tools/NAME.html` a page, and `/tools/NAME`
 //! the form that the client prefers; `/registry.json` and `/llms.txt` are about all tools. Pages that `site` makes
-//! are made anew for each request, since people read few of them; docs and the assets of pages are cached.
+//! are made anew for each request, since people read few of them; docs are cached.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::ALLOW;
@@ -10,18 +11,15 @@ use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::address::decoded_address;
+use super::address::{decoded_address, redirect};
 use super::browser::Visitor;
-use super::redirects::redirect;
-use super::request_context::RequestContext;
+use super::request_context::{OpenRequest, RequestContext};
 use crate::RequestCatalog;
 use crate::response::{Media, Problem, ProblemCode, Response, Tagged, by_accept, no_store, preferred};
-use crate::response_cache::ResponseCache;
 use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
-use toolcrib_gateway::exec::Caller;
-use toolcrib_gateway::functions::Function;
+use toolcrib_gateway::functions::{CatalogView, Function};
 use toolcrib_render::llms_txt;
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
@@ -36,23 +34,21 @@ const MAX_HITS: usize = 20;
 pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
     let path = context.request.uri.path().strip_prefix('/').unwrap_or_default();
     if is_read(&context.request.method)
-        && let Some(cached) = context.catalog.cache(&context.caller).cached(path)
+        && let Some(cached) = context.catalog.served.cached(path)
     {
         return Ok(cached);
     }
-    let prepared = Prepared::of(&context).await?;
-    let RequestContext { shared, catalog, caller, request } = context;
-    let making =
-        move || Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared }.answer();
-    shared.slowly(making).await?
+    let shared = Arc::clone(&context.shared);
+    let pages = Pages::of(context).await?;
+    shared.slowly(move || pages.answer()).await?
 }
 
 /// A file that pages load, such as their style sheet. The answer for any other name shows nothing of the catalog, since the
 /// request needs no token.
-pub(super) async fn asset(context: RequestContext) -> Result<Response, Problem> {
+pub(super) async fn asset(context: OpenRequest) -> Result<Response, Problem> {
     let path = address(&context.request)?;
-    let view = context.catalog.unrestricted_view();
-    let body = view.templates().assets().get(&*path);
+    let snapshot = context.shared.live.current();
+    let body = snapshot.unrestricted_view().templates().assets().get(&*path);
     let missing = || Problem::new(ProblemCode::NotFound, "there is no such asset");
     let body = Bytes::from(body.ok_or_else(missing)?.clone());
     Ok(Tagged::of_type(body, asset_type(&path)).answer())
@@ -67,9 +63,10 @@ fn is_read(method: &Method) -> bool {
     method == Method::GET || method == Method::HEAD
 }
 
-/// What a page needs beside the catalog.
-#[derive(Debug, Default)]
-pub(super) struct Prepared {
+/// Docs and pages as one caller sees them, and what a page needs beside the catalog.
+pub(super) struct Pages {
+    catalog: RequestCatalog,
+    request: Parts,
     connect: Connect,
     /// The value in the forms of the page; empty where it has none.
     csrf: String,
@@ -78,14 +75,14 @@ pub(super) struct Prepared {
     search: Option<(String, Map<String, Value>)>,
 }
 
-impl Prepared {
-    pub(super) async fn of(context: &RequestContext) -> Result<Self, Problem> {
-        let RequestContext { shared, catalog, caller, request } = context;
+impl Pages {
+    pub(super) async fn of(context: RequestContext) -> Result<Self, Problem> {
         let browser = context.browser();
+        let RequestContext { shared, catalog, request } = &context;
         let path = request.uri.path();
         // Without state, a page is shown without its form.
         let csrf = if path.starts_with("/tools/") {
-            browser.csrf(caller).await.unwrap_or_default()
+            browser.csrf(&catalog.caller).await.unwrap_or_default()
         } else {
             String::new()
         };
@@ -94,33 +91,22 @@ impl Prepared {
             Connect { mcp: format!("{http}/mcp"), http, needs_token: !shared.authenticator.is_open() };
         let is_search = is_read(&request.method) && path.starts_with("/search.");
         let query = if is_search { request.uri.query().and_then(searched).transpose()? } else { None };
-        let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
-            return Ok(Self { connect, csrf, ..Self::default() });
+        let search = match query.filter(|query| !query.trim().is_empty()) {
+            Some(query) => {
+                let function = Function::tool_search();
+                let limit: String = query.chars().take(MAX_QUERY).collect();
+                let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
+                let answer = shared.call_limiter.acquire(function)?.call(&catalog.context(), call).await?;
+                Some((query, answer.body().clone()))
+            }
+            None => None,
         };
-        let function = Function::tool_search();
-        let limit: String = query.chars().take(MAX_QUERY).collect();
-        let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
-        let answer = shared.call_limiter.acquire(function)?.call(&catalog.context(caller), call).await?;
-        Ok(Self { connect, csrf, search: Some((query, answer.body().clone())), ..Self::default() })
-    }
-}
-
-/// Docs and pages as one caller sees them.
-#[derive(Clone, Copy)]
-pub(super) struct Pages<'v> {
-    pub(super) catalog: &'v RequestCatalog,
-    pub(super) caller: &'v Caller,
-    pub(super) request: &'v Parts,
-    pub(super) prepared: &'v Prepared,
-}
-
-impl<'v> Pages<'v> {
-    fn cache(self) -> &'v ResponseCache {
-        self.catalog.cache(self.caller)
+        let RequestContext { catalog, request, .. } = context;
+        Ok(Self { catalog, request, connect, csrf, attempt: Attempt::default(), search })
     }
 
-    fn answer(self) -> Result<Response, Problem> {
-        let request = self.request;
+    fn answer(&self) -> Result<Response, Problem> {
+        let request = &self.request;
         if let Some(path) = request.uri.path().strip_prefix("/tools/") {
             return self.doc(&decoded_address(path)?);
         }
@@ -133,12 +119,12 @@ impl<'v> Pages<'v> {
     }
 
     /// The answer at a path below `/tools/`.
-    fn doc(self, path: &str) -> Result<Response, Problem> {
-        let cache = self.cache();
+    fn doc(&self, path: &str) -> Result<Response, Problem> {
+        let cache = &self.catalog.served;
         let path = if path.is_empty() { "README.md" } else { path };
         if path == "README.md" || path.starts_with("categories/") {
             return cache.answer(&format!("tools/{path}"), || {
-                let pages = cache.view.index().as_ref().map_err(internal)?;
+                let pages = cache.view.index().as_ref().map_err(Problem::internal)?;
                 let page = pages.iter().find(|page| page.path == path);
                 let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
                 Ok(Tagged::new(page.ok_or_else(missing)?.markdown.clone(), Media::Markdown))
@@ -147,11 +133,11 @@ impl<'v> Pages<'v> {
         let mut forms = [MARKDOWN, PAGE].into_iter();
         let named = forms.find_map(|form| Some((form, path.strip_suffix(form)?)));
         let (form, name) = named.unwrap_or((NEGOTIATED, path));
-        let (form, index) = match find(cache, name) {
+        let (form, index) = match find(&cache.view, name) {
             Ok(index) => (form, index),
             Err(problem) if form == NEGOTIATED => return Err(problem),
             // The ending may be part of the name.
-            Err(problem) => (NEGOTIATED, find(cache, path).map_err(|_| problem)?),
+            Err(problem) => (NEGOTIATED, find(&cache.view, path).map_err(|_| problem)?),
         };
         let Some(tool) = cache.view.catalog().tools.get(index) else { return Err(no_place()) };
         if tool.safe_name != name {
@@ -167,28 +153,28 @@ impl<'v> Pages<'v> {
         }
     }
 
-    fn markdown(self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
+    fn markdown(&self, index: usize, tool: &Tool, media: Media) -> Result<Response, Problem> {
         let make = || {
-            let page = self.cache().view.page(index).ok_or_else(no_place)?;
-            Ok(Tagged::new(page.as_ref().map_err(internal)?.markdown.clone(), media))
+            let page = self.catalog.view().page(index).ok_or_else(no_place)?;
+            Ok(Tagged::new(page.as_ref().map_err(Problem::internal)?.markdown.clone(), media))
         };
         match media {
-            Media::Markdown => self.cache().answer(&format!("tools/{}.md", tool.safe_name), make),
+            Media::Markdown => self.catalog.served.answer(&format!("tools/{}.md", tool.safe_name), make),
             _ => Ok(make()?.answer()),
         }
     }
 
-    pub(super) fn page_of(self, tool: &Tool) -> Result<Response, Problem> {
+    pub(super) fn page_of(&self, tool: &Tool) -> Result<Response, Problem> {
         let page = self.page(&format!("tools/{}.html", tool.safe_name))?;
         page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
     }
 
-    fn negotiated(self, index: usize, tool: &Tool) -> Result<Response, Problem> {
+    fn negotiated(&self, index: usize, tool: &Tool) -> Result<Response, Problem> {
         let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
         match preferred(&self.request.headers, &offered) {
             None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
             Some(Media::Json) => {
-                let view = &self.cache().view;
+                let view = self.catalog.view();
                 let mut record = serde_json::to_value(Record::of(tool, view.mode(index))).unwrap_or_default();
                 if let (Value::Object(fields), Some(Ok(page))) = (&mut record, view.page(index)) {
                     fields.insert("doc_version".into(), page.version.as_str().into());
@@ -202,22 +188,19 @@ impl<'v> Pages<'v> {
     }
 
     /// The page at a path such as `tools/NAME.html`.
-    fn page(self, path: &str) -> Result<Option<Response>, Problem> {
+    fn page(&self, path: &str) -> Result<Option<Response>, Problem> {
         self.refuse_forbidden(path)?;
-        let cache = self.cache();
-        let person = Visitor::person_of(self.request);
-        let notice = self.catalog.notice(self.caller);
-        let Prepared { connect, csrf, attempt, .. } = self.prepared;
+        let notice = self.catalog.notice();
         let listed = self.listed(path);
-        let site = self.catalog.site(self.caller, person);
+        let site = self.catalog.site(Visitor::person_of(&self.request));
         let site = Site {
             notice: notice.as_deref(),
-            connect: Some(connect),
-            attempt: (!csrf.is_empty()).then_some((csrf, attempt)),
+            connect: Some(&self.connect),
+            attempt: (!self.csrf.is_empty()).then_some((&*self.csrf, &self.attempt)),
             findings: listed.as_deref().unwrap_or(site.findings),
             ..site
         };
-        let made = match &self.prepared.search {
+        let made = match &self.search {
             Some((_, answer)) if path == "search.json" => {
                 let body = format!("{}\n", site.results(answer));
                 return Ok(Some(no_store(StatusCode::OK, Media::Json.content_type(), body)));
@@ -225,15 +208,13 @@ impl<'v> Pages<'v> {
             Some((query, answer)) if path == "search.html" => Some(site.search(query, Some(answer))),
             _ => site.page(path),
         };
-        let Some(page) = made.transpose().map_err(internal)? else { return Ok(None) };
-        let body = Tagged::of_type(Bytes::from(page.body), page.content_type);
-        let is_asset = path == "search-index.js" || cache.view.templates().assets().contains_key(path);
-        if is_asset { cache.answer(path, || Ok(body)).map(Some) } else { Ok(Some(body.answer())) }
+        let Some(page) = made.transpose().map_err(Problem::internal)? else { return Ok(None) };
+        Ok(Some(Tagged::of_type(Bytes::from(page.body), page.content_type).answer()))
     }
 
     /// Refuses the payloads of a tool that the caller may see but not use.
-    fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
-        let view = &self.cache().view;
+    fn refuse_forbidden(&self, path: &str) -> Result<(), Problem> {
+        let view = self.catalog.view();
         if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
             && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
             && view.is_forbidden(index)
@@ -244,12 +225,12 @@ impl<'v> Pages<'v> {
     }
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
-    fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        if path != "findings.html" || !self.caller.sees_everything() {
+    fn listed(&self, path: &str) -> Option<Vec<Finding>> {
+        if path != "findings.html" || !self.catalog.caller.sees_everything() {
             return None;
         }
         let stale = self.catalog.live.stale()?;
-        let shown = self.cache().findings();
+        let shown = self.catalog.served.findings();
         let mut listed = stale.to_vec();
         listed.extend(shown.iter().filter(|known| !stale.contains(known)).cloned());
         Some(listed)
@@ -257,8 +238,7 @@ impl<'v> Pages<'v> {
 }
 
 /// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
-pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
-    let view = &cache.view;
+pub(super) fn find(view: &CatalogView, name: &str) -> Result<usize, Problem> {
     let found = match view.resolve(name) {
         Ok(index) => return Ok(index),
         Err(found) => found,
@@ -283,23 +263,22 @@ pub(super) fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> 
 
 /// `GET /registry.json`.
 pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
-    made(context, ResponseCache::registry).await
-}
-
-/// `GET /llms.txt`.
-pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |cache| {
-        let view = &cache.view;
-        Ok(Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text).answer())
+    made(context, |view| {
+        Tagged::new(toolcrib_catalog::registry(view.catalog(), &view.profile()), Media::Json)
     })
     .await
 }
 
+/// `GET /llms.txt`.
+pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
+    made(context, |view| Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text)).await
+}
+
 async fn made(
-    RequestContext { shared, catalog, caller, .. }: RequestContext,
-    make: impl FnOnce(&ResponseCache) -> Result<Response, Problem> + Send + 'static,
+    RequestContext { shared, catalog, .. }: RequestContext,
+    make: impl FnOnce(&CatalogView) -> Tagged + Send + 'static,
 ) -> Result<Response, Problem> {
-    shared.slowly(move || make(catalog.cache(&caller))).await?
+    shared.slowly(move || make(catalog.view()).answer()).await
 }
 
 /// The value of `q=`.
@@ -308,10 +287,6 @@ fn searched(query: &str) -> Option<Result<String, Problem>> {
     Some(decoded_address(&words.replace('+', " ")).map(|words| words.into_owned()))
 }
 
-fn internal(error: impl ToString) -> Problem {
-    Problem::new(ProblemCode::Internal, error.to_string())
-}
-
 fn no_place() -> Problem {
-    Problem::new(ProblemCode::Internal, "this tool has no place")
+    Problem::internal("this tool has no place")
 }

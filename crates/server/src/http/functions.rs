@@ -23,7 +23,7 @@ pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the mode lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
-    let cache = context.catalog.cache(&context.caller);
+    let cache = &context.catalog.served;
     let root = context.catalog.root();
     let make = || {
         let functions: Vec<Value> =
@@ -56,14 +56,14 @@ pub(super) async fn run(
     context: RequestContext,
     body: Body,
 ) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request } = context;
+    let RequestContext { shared, catalog, request } = context;
     let function = Function::tool_exec();
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let idempotency_key = header_key(function, &request.headers)?;
     let passing = shared.call_limiter.acquire(function)?;
-    let context = catalog.context(&caller);
-    let call = match catalog.cache(&caller).listed_tools().place(&name) {
+    let context = catalog.context();
+    let call = match catalog.served.listed_tools().place(&name) {
         Some(place) => ToolCall::listed(&context.view, place),
         None => ToolCall::named(&context.view, &name),
     };
@@ -89,14 +89,14 @@ pub(super) async fn call(
     body: Body,
 ) -> Result<Response, Problem> {
     let function = Function::spelled(&name).ok_or_else(|| unknown(&name))?;
-    let RequestContext { shared, catalog, caller, request } = context;
+    let RequestContext { shared, catalog, request } = context;
     if request.method != Method::POST {
         let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
         return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
     }
     let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
     let passing = shared.call_limiter.acquire(function)?;
-    let context = catalog.context(&caller);
+    let context = catalog.context();
     answered(function, &context, &request, passing.call(&context, given)).await
 }
 

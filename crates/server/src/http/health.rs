@@ -3,17 +3,15 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::challenge;
-use super::request_context::RequestContext;
+use super::request_context::OpenRequest;
 use crate::RequestCatalog;
-use crate::auth::Resource;
 use crate::response::{Media, Problem, ProblemCode, Response, no_store, preferred};
 use toolcrib_catalog::Findings;
 use toolcrib_catalog::sources::LIVE;
 use toolcrib_definition::finding::{Finding, Severity};
 use toolcrib_front::address::AddressState;
 use toolcrib_front::mcp::{LiveServer, Status};
-use toolcrib_gateway::exec::Caller;
+use toolcrib_gateway::functions::CatalogView;
 use toolcrib_gateway::state::Health;
 
 /// `GET /healthz`: the process is alive.
@@ -22,31 +20,29 @@ pub(super) async fn alive() -> Response {
 }
 
 /// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
-pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, request, .. } = context;
-    let is_ready = !catalog.unrestricted_view().catalog().tools.is_empty();
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+pub(super) async fn ready(OpenRequest { shared, mut request }: OpenRequest) -> Result<Response, Problem> {
+    let is_ready = |view: &CatalogView| !view.catalog().tools.is_empty();
     let verbose =
         request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
     let media = preferred(&request.headers, &[Media::Text, Media::Json]).unwrap_or(Media::Text);
     if !verbose && media == Media::Text {
-        return if is_ready {
-            Ok(no_store(status, Media::Text.content_type(), "ready\n"))
+        return if is_ready(shared.live.current().unrestricted_view()) {
+            Ok(no_store(StatusCode::OK, Media::Text.content_type(), "ready\n"))
         } else {
             Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools"))
         };
     }
     // Findings of the catalog are for callers who may read them.
-    let resource = Resource { root: catalog.root(), is_mcp: false };
-    let found = shared.authenticator.caller(&request, resource).await;
-    let caller = found.map_err(|refused| challenge::problem(&shared, refused, resource))?;
-    let detail = detail(&catalog, &caller, is_ready);
+    let catalog = shared.admit(&mut request).await?;
+    let is_ready = is_ready(catalog.unrestricted_view());
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let detail = detail(&catalog, is_ready);
     Ok(no_store(status, Media::Json.content_type(), format!("{detail:#}\n")))
 }
 
-fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
+fn detail(catalog: &RequestCatalog, is_ready: bool) -> Value {
     let snapshot = &catalog.snapshot;
-    let view = catalog.view(caller);
+    let view = catalog.view();
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": view.version(),
@@ -55,7 +51,7 @@ fn detail(catalog: &RequestCatalog, caller: &Caller, is_ready: bool) -> Value {
         "state": state(&catalog.services().state.health()),
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
-    if caller.sees_everything() {
+    if catalog.caller.sees_everything() {
         detail["complete"] = snapshot.complete.into();
         let addresses: Vec<_> = catalog.addresses().collect();
         detail["current"] = catalog.is_current().into();

@@ -133,22 +133,15 @@ struct Authority {
 impl Authority {
     /// Reads strictly: no user, no invalid port, no IPv6 address without brackets.
     fn read(text: &str) -> Option<Self> {
-        let (host, rest) = match text.strip_prefix('[') {
-            Some(inside) => {
-                let (address, rest) = inside.split_once(']')?;
-                (address.parse::<Ipv6Addr>().ok()?.to_string(), rest)
-            }
-            None => {
-                let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
-                (host_name(name)?, rest)
-            }
+        let end = text.find(']').map_or_else(|| text.find(':'), |bracket| Some(bracket + 1));
+        let (host, rest) = text.split_at(end.unwrap_or(text.len()));
+        let host = match host.strip_prefix('[') {
+            Some(inside) => inside.strip_suffix(']')?.parse::<Ipv6Addr>().ok()?.to_string(),
+            None => host_name(host)?,
         };
-        let port = match rest.strip_prefix(':') {
-            None if rest.is_empty() => None,
-            Some("") => None,
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
-            _ => return None,
-        };
+        let digits = if rest.is_empty() { "" } else { rest.strip_prefix(':')? };
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let port = if digits.is_empty() { None } else { Some(digits.parse().ok().filter(|_| is_number)?) };
         Some(Self { host, port })
     }
 }

@@ -17,7 +17,6 @@ use toolcrib_catalog::config::{Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::finding::{Severity, Violation, violations};
 use toolcrib_definition::quoted;
-use toolcrib_gateway::exec::Caller;
 use toolcrib_providers as provider;
 use toolcrib_providers::call::Parser;
 use toolcrib_providers::{AnsweredCalls, PayloadRequest, Provider, ProviderFormat, report};
@@ -33,9 +32,9 @@ pub(super) struct Job<'c> {
 impl<'c> Job<'c> {
     /// The tools of the profile that the caller may use. A caller who sees everything gets the profile of the whole
     /// catalog, so that versions are those that the command line writes.
-    pub(super) fn of(catalog: &'c RequestCatalog, caller: &Caller) -> Self {
-        let own = catalog.view(caller);
-        let (view, profile) = if caller.sees_everything()
+    pub(super) fn of(catalog: &'c RequestCatalog) -> Self {
+        let own = catalog.view();
+        let (view, profile) = if catalog.caller.sees_everything()
             && let Some(whole) = catalog.whole_catalog()
             && let Ok(profile) = whole.catalog().profile(catalog.profile_name())
         {
@@ -92,7 +91,7 @@ pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Respon
             tokens: body.tokens.unwrap_or(options.prompt_tokens),
         };
         let text = section.render(catalog, &profile, templates);
-        Ok((Media::Markdown, text.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?))
+        Ok((Media::Markdown, text.map_err(Problem::internal)?))
     })
     .await
 }
@@ -128,10 +127,10 @@ async fn answer(
     path: &'static str,
     make: impl FnOnce(Job<'_>, Provider, JobBody<'_>) -> Result<(Media, String), Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request } = context;
+    let RequestContext { shared, catalog, request } = context;
     let body = body::json_bytes(&shared, &request, body).await?;
     let making = move || {
-        let job = Job::of(&catalog, &caller);
+        let job = Job::of(&catalog);
         let body = read(&body, path)?;
         let provider = body.provider.unwrap_or(job.catalog.config.payload.provider);
         make(job, provider, body)
@@ -184,7 +183,7 @@ fn read<'b>(body: &'b Bytes, path: &str) -> Result<JobBody<'b>, Problem> {
         }
     };
     let validator = jsonschema::options().offline().build(schema);
-    let validator = validator.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+    let validator = validator.map_err(Problem::internal)?;
     let mistakes: Vec<String> =
         violations(&validator, schema, &value).into_iter().take(MAX_MISTAKES).map(told).collect();
     if !mistakes.is_empty() {

@@ -1,11 +1,12 @@
-//! Accepts connections up to a limit, drops idle and slow ones, and finishes all others before the server stops.
+//! Accepts connections up to a limit, drops idle and slow ones, and finishes all others before the server stops. `axum::serve`
+//! has no limit of connections, of time, or of the head of a request.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
+use tower::ServiceExt;
 
 use super::metrics;
 use super::service::HttpService;
@@ -77,7 +79,7 @@ impl Listener {
                     tokio::spawn(answer(connection, permit, Arc::clone(&service), open.watcher()));
                 }
                 (Ok((stream, _)), Err(_)) => {
-                    metrics::connection_rejected(service.counts());
+                    metrics::connection_rejected(&service.shared.live.services().counts);
                     let place = Arc::clone(&refusals).acquire_owned();
                     if let Ok(Ok(place)) = timeout(Duration::from_millis(50), place).await {
                         tokio::spawn(refuse(stream, place));
@@ -143,11 +145,10 @@ async fn answer(
     let limits = &service.shared.limits;
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.client_time()));
-    let own = Arc::clone(&service);
+    let router = service.router.clone();
     let answering = service_fn(move |mut request: http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        let service = Arc::clone(&own);
-        async move { Ok::<_, Infallible>(service.answer(request).await) }
+        router.clone().oneshot(request.map(Body::new))
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
+use http::request::Parts;
 
 use super::request_context::RequestContext;
 use crate::RequestCatalog;
-use crate::response::{Media, Response, no_store};
-use toolcrib_gateway::exec::Caller;
+use crate::response::{Media, Problem, ProblemCode, Response, no_store};
 use toolcrib_gateway::functions::{Counters, SemanticSearch};
 use toolcrib_search::semantic::SemanticStatus;
 
@@ -32,6 +32,21 @@ pub enum Route {
     SignIn,
 }
 
+impl Route {
+    /// The route that answers a request.
+    pub(super) fn of(request: &Parts) -> Self {
+        request.extensions.get().copied().unwrap_or(Self::Page)
+    }
+
+    /// The answer with a problem, at addresses below `root`.
+    pub(super) fn problem(self, problem: &Problem, root: &str) -> Response {
+        match (self, problem.code) {
+            (Self::Mcp, ProblemCode::ProfileNotAllowed | ProblemCode::UnknownProfile) => problem.rpc_answer(),
+            _ => problem.answer(root),
+        }
+    }
+}
+
 /// Counts an answered request.
 pub(super) fn answered(counts: &Counters, route: Route, status: StatusCode, took: Duration) {
     let route: &str = route.into();
@@ -43,28 +58,6 @@ pub(super) fn answered(counts: &Counters, route: Route, status: StatusCode, took
 /// Counts a connection that was refused.
 pub(super) fn connection_rejected(counts: &Counters) {
     counts.add("toolcrib_http_connections_turned_away_total", "", 1);
-}
-
-/// The text for this caller, with the number of open connections. Counters are made of the requests of all callers, and reloads
-/// and models concern hidden tools: they are for a reader who sees everything.
-pub(super) fn text(request_catalog: &RequestCatalog, caller: &Caller, connections: usize) -> String {
-    let mut text = String::with_capacity(8192);
-    let services = request_catalog.services();
-    let catalog = request_catalog.view(caller).catalog();
-    if caller.sees_everything() {
-        services.counts.write(&mut text);
-        gauge(&mut text, "toolcrib_http_connections", connections as u64);
-        freshness(&mut text, request_catalog);
-        meaning(&mut text, &services.semantic);
-        let health = services.state.health();
-        gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
-        gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
-        counter(&mut text, "toolcrib_state_lost_events_total", health.lost);
-    }
-    gauge(&mut text, "toolcrib_tools", catalog.tools.len() as u64);
-    let info = format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", catalog.version);
-    gauge(&mut text, &info, 1);
-    text
 }
 
 fn gauge(to: &mut String, name: &str, value: u64) {
@@ -104,8 +97,24 @@ fn meaning(to: &mut String, meaning: &SemanticSearch) {
     gauge(to, "toolcrib_semantic_vectors_wanted", progress.wanted as u64);
 }
 
-/// `GET /metrics`: counters in the text format of Prometheus.
-pub(super) async fn counters(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
-    let text = text(&catalog, &caller, Arc::strong_count(&shared.connections) - 1);
+/// `GET /metrics`: counters in the text format of Prometheus. Counters are made of the requests of all callers, and reloads and
+/// models concern hidden tools: they are for a reader who sees everything.
+pub(super) async fn counters(RequestContext { shared, catalog, .. }: RequestContext) -> Response {
+    let mut text = String::with_capacity(8192);
+    let services = catalog.services();
+    if catalog.caller.sees_everything() {
+        services.counts.write(&mut text);
+        let connections = Arc::strong_count(&shared.connections) - 1;
+        gauge(&mut text, "toolcrib_http_connections", connections as u64);
+        freshness(&mut text, &catalog);
+        meaning(&mut text, &services.semantic);
+        let health = services.state.health();
+        gauge(&mut text, "toolcrib_state_writable", health.problem.is_none().into());
+        gauge(&mut text, "toolcrib_state_volatile", health.is_volatile.into());
+        counter(&mut text, "toolcrib_state_lost_events_total", health.lost);
+    }
+    let seen = catalog.view().catalog();
+    gauge(&mut text, "toolcrib_tools", seen.tools.len() as u64);
+    gauge(&mut text, &format!("toolcrib_catalog_info{{registry_version=\"{}\"}}", seen.version), 1);
     no_store(StatusCode::OK, Media::Metrics.content_type(), text)
 }

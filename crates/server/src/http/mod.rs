@@ -1,29 +1,28 @@
 //! HTTP: pages, functions, files about the catalog, and the health of the server.
 //!
 //! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones.
-//! 2. [`service`] finds the caller of each request ([`host_check`], the token), its [`profile`], and gives it to the
-//!    router of [`routes`]. Slow work, such as [`docs`], runs on other threads.
+//! 2. [`routes`] has two routers: one answers everybody; the other asks who the caller is ([`admission`]: the token, the
+//!    [`profile`]). [`layers`] stand around both. Slow work, such as [`docs`], runs on other threads.
 //! 3. People [`sign_in`] to the pages; a browser without a token gets the form for that. [`csrf`] checks forms.
 
 mod address;
+mod admission;
 mod body;
 mod browser;
-mod caller;
 mod challenge;
 mod csrf;
 mod docs;
-mod error_page;
 mod functions;
 mod health;
 mod host_check;
 mod idempotency_header;
 mod jobs;
+mod layers;
 mod listen;
 mod metrics;
 mod openapi;
 mod operate;
 mod profile;
-mod redirects;
 mod request_context;
 mod result_data;
 mod routes;

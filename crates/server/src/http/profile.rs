@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use axum::extract::Request;
 use http::Uri;
-use http::request::Parts;
 use http::uri::PathAndQuery;
 
 use super::address::{decoded_address, encoded_address};
@@ -18,6 +18,7 @@ use toolcrib_gateway::exec::Caller;
 const PREFIX: &str = "/p/";
 
 /// A profile in the path of a request.
+#[derive(Clone)]
 pub(super) struct PathProfile {
     name: String,
     /// Whether the path ends with the name. Relative links on a page would not work there.
@@ -25,19 +26,27 @@ pub(super) struct PathProfile {
 }
 
 impl PathProfile {
-    /// Removes the profile from the path of a request; `None` without a profile.
-    pub(super) fn take(request: &mut Parts) -> Option<Self> {
-        let below = request.uri.path().strip_prefix(PREFIX)?;
+    /// Moves the profile in the path of a request to its extensions.
+    pub(super) fn taken(mut request: Request) -> Request {
+        if let Some((profile, rest)) = Self::split(request.uri()) {
+            *request.uri_mut() = rest;
+            request.extensions_mut().insert(profile);
+        }
+        request
+    }
+
+    /// The profile in an address, and the address without it.
+    fn split(uri: &Uri) -> Option<(Self, Uri)> {
+        let below = uri.path().strip_prefix(PREFIX)?;
         let name = below.split('/').next().filter(|name| !name.is_empty())?;
         let rest = &below[name.len()..];
         let is_bare = rest.is_empty();
-        let query = request.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
         let rest = format!("{}{query}", if is_bare { "/" } else { rest });
-        let name = decoded_address(name).ok()?.into_owned();
-        let mut parts = request.uri.clone().into_parts();
+        let mut parts = uri.clone().into_parts();
         parts.path_and_query = Some(PathAndQuery::try_from(rest).ok()?);
-        request.uri = Uri::from_parts(parts).ok()?;
-        Some(Self { name, is_bare })
+        let name = decoded_address(name).ok()?.into_owned();
+        Some((Self { name, is_bare }, Uri::from_parts(parts).ok()?))
     }
 
     /// The path of the profile.
@@ -46,26 +55,26 @@ impl PathProfile {
     }
 }
 
-/// The catalog with the profile that a request of this caller asks for.
+/// The catalog with the profile that a request asks for.
 pub(super) fn profile_of_request(
     catalog: RequestCatalog,
-    caller: &Caller,
     path: Option<&PathProfile>,
 ) -> Result<RequestCatalog, Problem> {
     match path {
-        Some(path) => Ok(RequestCatalog { root: path.root(), ..chosen(catalog, caller, &path.name)? }),
-        None => of_token(catalog, caller),
+        Some(path) => Ok(chosen(catalog, &path.name)?.below(path.root())),
+        None => of_token(catalog),
     }
 }
 
 /// The profile of this name. Only a caller who may use it learns whether it exists.
-fn chosen(catalog: RequestCatalog, caller: &Caller, name: &str) -> Result<RequestCatalog, Problem> {
+fn chosen(catalog: RequestCatalog, name: &str) -> Result<RequestCatalog, Problem> {
+    let caller = &catalog.caller;
     if !caller.may_use(Some(name)) {
         let message =
             format!("the path asks for the profile `{}`, but {}", quoted(name), profiles_of_token(caller));
         return Err(Problem::new(ProblemCode::ProfileNotAllowed, message));
     }
-    catalog.clone().in_profile(Some(name)).ok_or_else(|| {
+    catalog.in_profile(Some(name)).ok_or_else(|| {
         let known = catalog.snapshot.choices().chain(catalog.profile_name());
         let near = nearest(name, known.filter(|known| caller.may_use(Some(known))));
         let message = format!("the path asks for the unknown profile `{}`", quoted(name));
@@ -75,12 +84,13 @@ fn chosen(catalog: RequestCatalog, caller: &Caller, name: &str) -> Result<Reques
 
 /// The profile of a request that does not choose a profile: the default profile if the token is for it, otherwise the
 /// token's first profile.
-fn of_token(catalog: RequestCatalog, caller: &Caller) -> Result<RequestCatalog, Problem> {
+fn of_token(catalog: RequestCatalog) -> Result<RequestCatalog, Problem> {
+    let caller = &catalog.caller;
     if caller.may_use(catalog.profile_name()) {
         return Ok(catalog);
     }
     let mut own = caller.profiles.iter().flat_map(|own| own.iter());
-    own.find_map(|name| catalog.clone().in_profile(Some(name))).ok_or_else(|| {
+    own.find_map(|name| catalog.in_profile(Some(name))).ok_or_else(|| {
         let message = format!("{}, which this server does not serve", profiles_of_token(caller));
         Problem::new(ProblemCode::ProfileNotAllowed, message).next("tell the operator of this server")
     })

@@ -1,6 +1,7 @@
-//! What every handler gets: the request with its catalog and caller, and the state that all requests share. Slow work
-//! runs on other threads.
+//! What every handler gets: the request, with its catalog where it is a caller's, and the state that all requests share.
+//! Slow work runs on other threads.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +14,10 @@ use tokio::time::timeout;
 use super::host_check::Hosts;
 use super::session_cookie::SignIn;
 use crate::call_limiter::CallLimiter;
-use crate::response::{Problem, ProblemCode};
-use crate::{Authenticator, RequestCatalog};
+use crate::response::Problem;
+use crate::{Authenticator, LiveCatalog, RequestCatalog};
 use toolcrib_catalog::config::ServeLimits;
 use toolcrib_definition::guard::MISTAKE;
-use toolcrib_gateway::exec::Caller;
 
 /// Most pieces of slow work at once.
 pub(super) const MAX_SLOW: usize = 4;
@@ -28,6 +28,7 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 /// State shared by all requests.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub(super) live: Arc<LiveCatalog>,
     pub(super) hosts: Hosts,
     pub(super) authenticator: Authenticator,
     pub(super) sign_in: SignIn,
@@ -52,28 +53,43 @@ impl Shared {
             let _turn = turn;
             work()
         });
-        working.await.map_err(|_| Problem::new(ProblemCode::Internal, MISTAKE))
+        working.await.map_err(|_| Problem::internal(MISTAKE))
     }
 }
 
-/// A request with the state that every handler needs.
+/// A request of a caller, with the state that every handler needs.
 pub(super) struct RequestContext {
     pub(super) shared: Arc<Shared>,
     pub(super) catalog: RequestCatalog,
-    pub(super) caller: Caller,
+    pub(super) request: Parts,
+}
+
+/// A request of anybody.
+pub(super) struct OpenRequest {
+    pub(super) shared: Arc<Shared>,
     pub(super) request: Parts,
 }
 
 impl FromRequestParts<Arc<Shared>> for RequestContext {
     type Rejection = Problem;
 
+    /// Fails where no layer has asked who the caller is.
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Problem> {
-        let (Some(catalog), Some(caller)) = (parts.extensions.remove(), parts.extensions.remove()) else {
-            return Err(Problem::new(ProblemCode::Internal, MISTAKE));
-        };
-        let request = std::mem::replace(parts, http::Request::new(()).into_parts().0);
-        Ok(Self { shared: Arc::clone(shared), catalog, caller, request })
+        let catalog = parts.extensions.remove().ok_or_else(|| Problem::internal(MISTAKE))?;
+        Ok(Self { shared: Arc::clone(shared), catalog, request: taken(parts) })
     }
+}
+
+impl FromRequestParts<Arc<Shared>> for OpenRequest {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Infallible> {
+        Ok(Self { shared: Arc::clone(shared), request: taken(parts) })
+    }
+}
+
+fn taken(parts: &mut Parts) -> Parts {
+    std::mem::replace(parts, http::Request::new(()).into_parts().0)
 }
 
 /// The first value of this name in the query of a request.

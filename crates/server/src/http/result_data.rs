@@ -16,8 +16,8 @@ pub(super) async fn result_data(
     Path((id, block)): Path<(String, String)>,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let RequestContext { catalog, caller, .. } = context;
-    let data = linked_data(&catalog.services().state, &caller.name, (&id, &block)).await;
+    let catalog = context.catalog;
+    let data = linked_data(&catalog.services().state, &catalog.caller.name, (&id, &block)).await;
     let data = data.map_err(|error| Problem::of_state(&error, "results cannot be read now"))?;
     let Some(data) = data else {
         let problem = Problem::new(ProblemCode::NotFound, "this data is not stored, or no longer");

@@ -1,16 +1,27 @@
 //! The routes: the pattern, label in metrics and handlers of each.
 
+use std::any::Any;
 use std::sync::Arc;
 
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, Router, any, get, post};
+use tower::util::{MapRequest, MapRequestLayer};
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
+use super::admission::admitted;
+use super::layers::{answered_in_time, finished, mcp_messages};
 use super::metrics::{self, Route};
 use super::openapi::describe;
+use super::profile::PathProfile;
 use super::request_context::Shared;
 use super::{challenge, docs, functions, health, jobs, operate, result_data, sign_in, try_it, workspace};
 use crate::auth::METADATA;
+use crate::mcp;
 use crate::response::{Problem, ProblemCode};
+use toolcrib_definition::guard::MISTAKE;
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -56,50 +67,63 @@ static FOR_CALLERS: [Entry; 23] = [
     ("/metrics", Route::Health, || get(metrics::counters)),
 ];
 
-/// Every route but that of MCP; an address belongs to the first one that has the fixed part of its path. `openapi.json` describes
-/// them.
+/// Every route but that of MCP. `openapi.json` describes them.
 fn table() -> impl Iterator<Item = &'static Entry> {
     FOR_CALLERS.iter().chain(&OPEN)
 }
 
-/// Label of an address in metrics: that of its route, or of pages for people and unknown addresses.
-pub(super) fn label(address: &str) -> Route {
-    let has = |pattern: &str| match pattern.split_once('{') {
-        Some((fixed, _)) => address.starts_with(fixed),
-        None => address == pattern,
-    };
-    match table().find(|(pattern, ..)| has(pattern)) {
-        Some((_, label, ..)) => *label,
-        None if address == MCP || address.starts_with("/mcp/") => Route::Mcp,
+/// The addresses of MCP.
+const MCP_PATTERNS: [&str; 3] = [MCP, "/mcp/", "/mcp/{*rest}"];
+
+/// Adds the label of the route that the router has found: that of pages for people and unknown addresses where it has found none.
+fn labelled(mut request: Request) -> Request {
+    let pattern = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let label = match table().find(|(known, ..)| *known == pattern) {
+        Some((_, label, _)) => *label,
+        None if MCP_PATTERNS.contains(&pattern) => Route::Mcp,
         None => Route::Page,
-    }
+    };
+    request.extensions_mut().insert(label);
+    request
 }
 
-/// Whether an address is open without a token: a process monitor has none, the page to sign in has a style sheet, and metadata
-/// says where to get a token. An address is only open if it reaches the handler of an open route: the pages behind all
-/// routes show the catalog.
-pub(super) fn is_open(address: &str) -> bool {
-    OPEN.iter().any(|(pattern, ..)| fits(pattern, address))
+/// Two routers. One answers everybody; for any other address the other asks who the caller is. Below the path of a profile,
+/// open routes are for callers too, since even the name of a profile is not for everybody.
+pub(super) fn routes(shared: &Arc<Shared>, mcp: Option<mcp::Service>) -> Router {
+    let router = |table: &[Entry]| {
+        table.iter().fold(Router::new(), |router, (pattern, _, handler)| router.route(pattern, handler()))
+    };
+    let open = router(&OPEN).method_not_allowed_fallback(not_allowed).layer(CompressionLayer::new());
+    let callers = router(&FOR_CALLERS).merge(router(&OPEN)).fallback(docs::page);
+    let callers = callers.method_not_allowed_fallback(not_allowed).layer(CompressionLayer::new());
+    let mcp = mcp.map(|service| {
+        let add = |router: Router<Arc<Shared>>, pattern| router.route_service(pattern, service.clone());
+        let router = MCP_PATTERNS.into_iter().fold(Router::new(), add);
+        router.layer(from_fn_with_state(Arc::clone(shared), mcp_messages))
+    });
+    let callers = inside(shared, callers.merge(mcp.unwrap_or_default()));
+    let callers = outside(shared, callers.layer(from_fn_with_state(Arc::clone(shared), admitted)));
+    outside(shared, inside(shared, open)).fallback_service(MapRequest::new(callers, PathProfile::taken))
 }
 
-/// Returns true if the router answers the address with the route of this pattern.
-fn fits(pattern: &str, address: &str) -> bool {
-    let Some((fixed, parameter)) = pattern.split_once('{') else { return pattern == address };
-    let rest = address.strip_prefix(fixed).filter(|rest| !rest.is_empty());
-    rest.is_some_and(|rest| parameter.starts_with('*') || !rest.contains('/'))
-}
-
-/// All routes but the one of MCP.
-pub(super) fn routes(shared: Arc<Shared>) -> Router {
-    let router =
-        table().fold(Router::new(), |router, (pattern, _, handler)| router.route(pattern, handler()));
+/// The layers next to the handlers.
+fn inside(shared: &Arc<Shared>, router: Router<Arc<Shared>>) -> Router<Arc<Shared>> {
+    let mistake = |_: Box<dyn Any + Send>| Problem::internal(MISTAKE).into_response();
     router
-        .fallback(docs::page)
-        .method_not_allowed_fallback(async || {
-            Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
-        })
-        .layer(CompressionLayer::new())
-        .with_state(shared)
+        .layer(from_fn_with_state(Arc::clone(shared), answered_in_time))
+        .layer(CatchPanicLayer::custom(mistake))
+}
+
+/// The layers that see each request first.
+fn outside(shared: &Arc<Shared>, router: Router<Arc<Shared>>) -> Router {
+    router
+        .layer(from_fn_with_state(Arc::clone(shared), finished))
+        .layer(MapRequestLayer::new(labelled))
+        .with_state(Arc::clone(shared))
+}
+
+async fn not_allowed() -> Problem {
+    Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
 }
 
 #[cfg(test)]
@@ -121,23 +145,6 @@ mod tests {
         let others = FOR_CALLERS.iter().map(|(pattern, ..)| *pattern).chain(others);
         let routes = open.chain(others.map(|pattern| (pattern.to_string(), false)));
         assert_eq!(rows.collect::<BTreeSet<_>>(), routes.collect::<BTreeSet<_>>());
-    }
-
-    #[test]
-    fn an_address_is_open_only_if_an_open_route_answers_it() {
-        for open in ["/healthz", "/assets/site.css", "/.well-known/oauth-protected-resource/p/x/mcp"] {
-            assert!(is_open(open), "{open}");
-        }
-        for closed in [
-            "/healthz/",
-            "/assets/",
-            "/assets/a/b",
-            "/.well-known/oauth-protected-resource/",
-            "/metrics",
-            "/",
-        ] {
-            assert!(!is_open(closed), "{closed}");
-        }
     }
 
     #[test]

@@ -10,14 +10,14 @@ use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::address::{safe, see_other};
 use super::browser::{Browser, FORM, MAX_COOKIE, SESSION, Visitor, shown};
 use super::csrf::{form_refused, form_value, is_form_value, may_send_form, take_field};
 use super::metrics::Route;
-use super::redirects::{safe, see_other};
-use super::request_context::{RequestContext, query_value};
+use super::request_context::{OpenRequest, query_value};
 use super::session_cookie::Session;
 use crate::auth::{AuthError, Resource};
-use crate::response::{Problem, ProblemCode, Response, add_to_vary, negotiated};
+use crate::response::{Problem, Response, add_to_vary, negotiated};
 use crate::site::SignInPage;
 use toolcrib_gateway::state::{now, random_secret};
 
@@ -26,10 +26,10 @@ const LONGEST_MS: i64 = 8 * 3_600_000;
 
 /// Whether a cookie is accepted: the request reads a page, or a file that pages link to, or sends a form of a page, and shows
 /// no token.
-pub(super) fn takes_cookies(route: Route, request: &Parts) -> bool {
+pub(super) fn takes_cookies(request: &Parts) -> bool {
     let is_read = matches!(request.method, Method::GET | Method::HEAD);
-    let is_form = may_send_form(route, request);
-    let is_page = matches!(route, Route::Page | Route::Doc | Route::Catalog | Route::SignIn);
+    let is_form = may_send_form(request);
+    let is_page = matches!(Route::of(request), Route::Page | Route::Doc | Route::Catalog);
     let is_api = request.uri.path().starts_with("/v1/");
     is_page && (is_read || is_form) && !is_api && !request.headers.contains_key(AUTHORIZATION)
 }
@@ -62,7 +62,7 @@ impl Browser<'_> {
     pub fn ask(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
         let known = self.cookie(FORM);
         let is_new = known.is_none();
-        let none = || Problem::new(ProblemCode::Internal, "this machine has no random numbers");
+        let none = || Problem::internal("this machine has no random numbers");
         let secret = known.or_else(random_secret).ok_or_else(none)?;
         let csrf = form_value(&secret);
         let takes_token = self.shared.authenticator.takes_tokens();
@@ -76,14 +76,15 @@ impl Browser<'_> {
 
     fn page(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
         let host = self.request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let page = SignInPage { host, ..page }.render(self.catalog.unrestricted_view().templates());
-        let page = page.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))?;
+        let page =
+            SignInPage { host, ..page }.render(self.shared.live.current().unrestricted_view().templates());
+        let page = page.map_err(Problem::internal)?;
         Ok(negotiated(status, page.content_type, page.body))
     }
 }
 
 /// `GET /sign-in`: the form, or the person who is signed in.
-pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
+pub(super) async fn show(context: OpenRequest) -> Result<Response, Problem> {
     let browser = context.browser();
     if let Some(visitor) = browser.visitor(Resource { root: "", is_mcp: false }).await? {
         let page = SignInPage { person: Some(&visitor.name), csrf: &visitor.csrf, ..SignInPage::default() };
@@ -95,7 +96,7 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, Problem> {
 }
 
 /// `POST /sign-in`: a token, typed by a person.
-pub(super) async fn sign_in(context: RequestContext, body: Body) -> Result<Response, Problem> {
+pub(super) async fn sign_in(context: OpenRequest, body: Body) -> Result<Response, Problem> {
     let browser = context.browser();
     let mut fields = browser.fields(body).await?;
     let [csrf, token, return_to] = ["csrf", "token", "return"].map(|name| take_field(&mut fields, name));
@@ -138,7 +139,7 @@ pub(super) async fn sign_in(context: RequestContext, body: Body) -> Result<Respo
 }
 
 /// `POST /sign-out`.
-pub(super) async fn sign_out(context: RequestContext, body: Body) -> Result<Response, Problem> {
+pub(super) async fn sign_out(context: OpenRequest, body: Body) -> Result<Response, Problem> {
     let browser = context.browser();
     let csrf = take_field(&mut browser.fields(body).await?, "csrf");
     if browser.session().await?.is_some_and(|(value, _)| !is_form_value(&value, &csrf)) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::address::decoded_address;
 use super::csrf::take_field;
-use super::docs::{Pages, Prepared, find};
+use super::docs::{Pages, find};
 use super::request_context::RequestContext;
 use crate::response::{Problem, ProblemCode, Response};
 use crate::site::Attempt;
@@ -18,17 +18,17 @@ use toolcrib_gateway::state::random_id;
 
 /// `POST /tools/NAME.html`: answers the form with the same page, which shows the outcome.
 pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request } = &context;
+    let RequestContext { shared, catalog, request } = &context;
     let path = request.uri.path().strip_prefix("/tools/").and_then(|path| path.strip_suffix(".html"));
     let path = path.ok_or_else(|| Problem::new(ProblemCode::MethodNotAllowed, "only a page has a form"))?;
-    let cache = Arc::clone(catalog.cache(caller));
-    let index = find(&cache, &decoded_address(path)?)?;
-    let tool = cache.view.catalog().tools.get(index).cloned();
+    let view = catalog.view();
+    let index = find(view, &decoded_address(path)?)?;
+    let tool = view.catalog().tools.get(index).cloned();
     let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
-    if cache.view.is_forbidden(index) {
+    if view.is_forbidden(index) {
         return Err(Problem::forbidden(&tool.safe_name));
     }
-    let mut fields = context.browser().form(caller, body).await?;
+    let mut fields = context.browser().form(&catalog.caller, body).await?;
     let [raw, run, key] = ["json", "run", "key"].map(|name| take_field(&mut fields, name));
     let mut attempt = Attempt { is_dry: run.is_empty(), ..Attempt::default() };
     let arguments = match raw.trim() {
@@ -45,19 +45,15 @@ pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Resp
                 call.insert("idempotency_key".into(), key.into());
             }
             let passing = shared.call_limiter.acquire(Function::tool_exec())?;
-            let answer = passing.call(&catalog.context(caller), Value::Object(call)).await?;
+            let answer = passing.call(&catalog.context(), Value::Object(call)).await?;
             attempt.arguments = arguments;
             attempt.answer = Some(json!(answer.body()));
             // A run that is sent twice runs once.
             attempt.key = random_id("try");
         }
     }
-    let mut prepared = Prepared::of(&context).await?;
-    prepared.attempt = attempt;
-    let RequestContext { shared, catalog, caller, request } = context;
-    let making = move || {
-        let pages = Pages { catalog: &catalog, caller: &caller, request: &request, prepared: &prepared };
-        pages.page_of(&tool)
-    };
-    shared.slowly(making).await?
+    let shared = Arc::clone(shared);
+    let mut pages = Pages::of(context).await?;
+    pages.attempt = attempt;
+    shared.slowly(move || pages.page_of(&tool)).await?
 }

@@ -16,13 +16,13 @@ const MODE: u32 = 0o644;
 
 /// `GET /v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder. The query holds the values of the job.
 pub(super) async fn workspace(context: RequestContext) -> Result<Response, Problem> {
-    let RequestContext { shared, catalog, caller, request } = context;
+    let RequestContext { shared, catalog, request } = context;
     let values = values(request.uri.query().unwrap_or_default())?;
     let folder = catalog.live.options.workspace_template.clone();
     let template = WorkspaceTemplate { folder, values, ..WorkspaceTemplate::default() };
     template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
     let making = move || {
-        let Job { catalog, profile, templates } = Job::of(&catalog, &caller);
+        let Job { catalog, profile, templates } = Job::of(&catalog);
         let files = seeded_files(Docs::new(catalog, profile, templates), &template)?;
         tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
     };

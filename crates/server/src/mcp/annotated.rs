@@ -21,8 +21,8 @@ pub(super) struct MoreAnnotations(Arc<OnceLock<Vec<JsonObject>>>);
 impl MoreAnnotations {
     /// Keeps what a list lacks.
     pub(super) fn keep(&self, list: &ListToolsResult, requester: &Requester) {
-        let cache = requester.catalog.cache(&requester.caller);
-        let more = |name: &str| cache.listed_tools().more_annotations(name).cloned().unwrap_or_default();
+        let more =
+            |name: &str| requester.served.listed_tools().more_annotations(name).cloned().unwrap_or_default();
         let all: Vec<JsonObject> = list.tools.iter().map(|tool| more(&tool.name)).collect();
         if all.iter().any(|more| !more.is_empty()) {
             let _ = self.0.set(all);

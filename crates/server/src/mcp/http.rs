@@ -19,7 +19,6 @@ use serde_json::Value;
 use super::service::McpService;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::locked;
-use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::state::random_id;
 
 /// Most subscriptions that are open at a time.
@@ -35,8 +34,8 @@ pub struct Service {
     sessions: HttpSessions,
 }
 
-/// Makes the endpoint, for bodies of at most this many bytes. It reads the caller from the request's extensions, as a
-/// [`toolcrib_gateway::exec::Caller`], and the limiter of calls as a [`crate::call_limiter::CallLimiter`]. The router in front of it checks `Host`
+/// Makes the endpoint, for bodies of at most this many bytes. It reads the caller from the request's extensions, in a
+/// [`RequestCatalog`], and the limiter of calls as a [`crate::call_limiter::CallLimiter`]. The router in front of it checks `Host`
 /// and `Origin`.
 pub fn service(live: Arc<LiveCatalog>, max_body: usize) -> Service {
     let mut config = StreamableHttpServerConfig::default()
@@ -145,7 +144,7 @@ impl HttpSessions {
         }
         let (head, body) = request.into_parts();
         let body = to_bytes(body, max_body).await.unwrap_or_default();
-        let seat = if is_initialize(&body) { self.seat(head.extensions.get::<Caller>()).await } else { None };
+        let seat = if is_initialize(&body) { self.seat(head.extensions.get()).await } else { None };
         let request = Request::from_parts(head, Body::from(body));
         let Some(seat) = seat else { return Err(request) };
         let answer = self.within(request, &sign).await;
@@ -157,9 +156,9 @@ impl HttpSessions {
     }
 
     /// A seat for a new session of a caller; `None` if the caller, or all callers, have too many.
-    async fn seat(&self, caller: Option<&Caller>) -> Option<Arc<OnceLock<String>>> {
+    async fn seat(&self, catalog: Option<&RequestCatalog>) -> Option<Arc<OnceLock<String>>> {
         let sessions = self.manager.sessions.read().await;
-        self.seats.take(caller.map_or("", |caller| &caller.name), |id| sessions.contains_key(id))
+        self.seats.take(catalog.map_or("", |catalog| &catalog.caller.name), |id| sessions.contains_key(id))
     }
 
     /// The answer of a session, whose id is shown with its sign.
@@ -182,9 +181,9 @@ impl HttpSessions {
 
     /// The sign of the caller and the profile of a request.
     fn sign(&self, request: &Request<Body>) -> String {
-        let caller = request.extensions().get::<Caller>();
-        let profile = request.extensions().get::<RequestCatalog>().and_then(RequestCatalog::profile_name);
-        let owner = (caller.map(|caller| (&caller.name, &caller.roles)), profile);
+        let catalog = request.extensions().get::<RequestCatalog>();
+        let caller = catalog.map(|catalog| (&catalog.caller.name, &catalog.caller.roles));
+        let owner = (caller, catalog.and_then(RequestCatalog::profile_name));
         blake3::keyed_hash(&self.key, format!("{owner:?}").as_bytes()).to_hex()[..16].to_string()
     }
 }

@@ -49,8 +49,8 @@ pub(super) async fn listen(
     if let Some(uris) = &mut elsewhere.resource_subscriptions {
         uris.retain(|uri| !is_ours(uri));
     }
-    let (catalog, recipient) =
-        (requester.catalog.for_session(), Recipient::Subscription(context.sink().clone()));
+    let catalog = requester.for_session();
+    let recipient = Recipient::Subscription(context.sink().clone());
     let follower = Follower { catalog, caller: requester.caller.clone(), recipient };
     let following = async {
         follower.clone().follow(elsewhere).await;
@@ -94,7 +94,7 @@ pub(super) struct Follower {
 impl Follower {
     /// The catalog as it is now; `None` once its profile is gone.
     pub(super) fn now(&self) -> Option<Requester> {
-        Some(Requester { catalog: self.catalog.now()?, caller: self.caller.clone() })
+        self.catalog.now(self.caller.clone())
     }
 
     /// Sends a change; `false` when the client is gone.
@@ -116,7 +116,7 @@ impl Follower {
         let mut news = self.catalog.subscribe();
         // The catalog may have changed while the client was answered.
         news.mark_changed();
-        let lists_tools = first.catalog.cache(&first.caller).lists_tools();
+        let lists_tools = first.served.lists_tools();
         let mut known = first.view().content();
         drop(first);
         while news.changed().await.is_ok() {
@@ -192,7 +192,7 @@ impl Follower {
     /// Follows one resource, also after its server was away.
     async fn follow_resource(self, uri: String) {
         let mut pause = SOON;
-        while self.catalog.now().is_some() {
+        while self.now().is_some() {
             if let Ok((located, changes)) = self.changes_of(&uri).await {
                 pause = SOON;
                 if !self.pass_on(Some(&located), changes).await {

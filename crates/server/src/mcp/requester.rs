@@ -1,13 +1,9 @@
 //! One request with the catalog and the caller that it is answered for, and for how long its answer may be cached.
 
-use std::sync::Arc;
-
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, MetaObject};
 
 use crate::RequestCatalog;
-use toolcrib_gateway::exec::Caller;
-use toolcrib_gateway::functions::CatalogView;
 
 /// The answer to a request, or its error.
 pub(super) type McpResult<T> = Result<T, ErrorData>;
@@ -28,18 +24,10 @@ macro_rules! cacheable {
 }
 pub(super) use cacheable;
 
-/// One request, with the catalog and the caller that it is answered for.
-pub(super) struct Requester {
-    pub(super) catalog: RequestCatalog,
-    pub(super) caller: Caller,
-}
+/// One request, with the catalog as its caller sees it.
+pub(super) type Requester = RequestCatalog;
 
 impl Requester {
-    /// The catalog view of the caller.
-    pub(super) fn view(&self) -> &Arc<CatalogView> {
-        self.catalog.view(&self.caller)
-    }
-
     /// The scope in which the answer may be cached.
     pub(super) fn scope(&self) -> CacheScope {
         if self.caller.roles.is_none() { CacheScope::Public } else { CacheScope::Private }

@@ -95,11 +95,8 @@ impl McpService {
     pub(super) fn requester(&self, context: &RequestContext<RoleServer>) -> Requester {
         let parts = context.extensions.get::<http::request::Parts>();
         let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
-        let caller = match parts {
-            Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
-            None => Caller { is_own_client: true, ..Caller::default() },
-        };
-        Requester { catalog: loaded.unwrap_or_else(|| self.live.for_request()), caller }
+        let is_own_client = parts.is_none();
+        loaded.unwrap_or_else(|| self.live.for_caller(Caller { is_own_client, ..Caller::default() }))
     }
 
     /// Does the work for a request, and passes on what live servers say to its client meanwhile. A panic is an error:
@@ -162,20 +159,18 @@ impl McpService {
     /// The request with the whole catalog, once the live servers have listed their tools, or have had this time for it.
     pub(super) async fn with_all_listed(&self, requester: Requester, patience: Duration) -> Requester {
         self.live.listed_within(patience).await;
-        match &requester.catalog.snapshot.awaited {
-            Some(_) => {
-                let catalog = requester.catalog.for_session().now().unwrap_or(requester.catalog);
-                Requester { catalog, ..requester }
-            }
+        match &requester.snapshot.awaited {
+            Some(_) => requester.for_session().now(requester.caller.clone()).unwrap_or(requester),
             None => requester,
         }
     }
 
     /// The instructions that a model gets when it connects.
     pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
-        let Requester { catalog, caller } = &self.with_all_listed(requester, patience).await;
-        let awaited = if caller.sees_everything() { catalog.snapshot.awaited.as_ref() } else { None };
-        instructions::instructions(catalog.view(caller), catalog.cache(caller).listing, awaited)
+        let requester = self.with_all_listed(requester, patience).await;
+        let sees_all = requester.caller.sees_everything();
+        let awaited = if sees_all { requester.snapshot.awaited.as_ref() } else { None };
+        instructions::instructions(requester.view(), requester.served.listing, awaited)
     }
 
     /// Runs the tool or function of a call.
@@ -229,11 +224,11 @@ impl McpService {
         if (is_only || client.can_answer()) && connection.client.set(Arc::clone(&client)).is_ok() {
             tokio::spawn(forward_all(peer.clone(), received));
             if is_only {
-                requester.catalog.services().backends.serve_client(&client);
+                requester.services().backends.serve_client(&client);
             }
         }
         let caller = Caller { origin: None, ..requester.caller.clone() };
-        let _ = connection.owner.set((requester.catalog.for_session(), caller));
+        let _ = connection.owner.set((requester.for_session(), caller));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.

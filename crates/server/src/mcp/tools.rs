@@ -67,7 +67,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 /// One page of the list: the functions, then the catalog's tools. Clients of the older revisions refuse a list in which the
 /// schema of a result is not that of an object.
 pub(super) fn list(requester: &Requester, after: Option<&str>, is_newer: bool) -> McpResult<ListToolsResult> {
-    let cache = requester.catalog.cache(&requester.caller);
+    let cache = &requester.served;
     let bound = cache.listed_tools();
     let is_listed = |name: &str| Function::named(name).is_some_and(|function| cache.listing.lists(function));
     // A listed tool of the catalog keeps its name.
@@ -114,9 +114,8 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     is_newer: bool,
 ) -> McpResult<CallToolResult> {
-    let Requester { catalog, caller } = requester;
     let view = requester.view();
-    let cache = catalog.cache(caller);
+    let cache = &requester.served;
     let bound = cache.listed_tools();
     let target = call_target(view, bound, &request.name);
     let promised = bound.output_schema(&request.name).filter(|schema| is_newer || is_of_objects(schema));
@@ -126,8 +125,10 @@ pub(super) async fn call(
         Some(CallTarget::Function(function)) => function.only_writes() && cache.listing.lists(function),
         None => false,
     };
-    let caller = &Caller { asks_its_person: caller.is_own_client && is_asked, ..caller.clone() };
-    let context = &catalog.context(caller);
+    let mut asking = requester.clone();
+    asking.caller.asks_its_person = asking.caller.is_own_client && is_asked;
+    let caller = &asking.caller;
+    let context = &asking.context();
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let (answer, function, session) = match target {
         Some(CallTarget::Function(function)) => {
@@ -259,7 +260,7 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
     };
     near.extend(nearest(name, ours.iter().copied()));
     let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
-    let starting = requester.catalog.services().backends.unlisted(&requester.caller);
+    let starting = requester.services().backends.unlisted(&requester.caller);
     let message = format!("there is no tool {shown}{near}{starting}; functions are: {}", ours.join(", "));
     ErrorData::invalid_params(message, None)
 }

@@ -84,7 +84,7 @@ pub(super) async fn with_capability(
 /// sees everything.
 fn seen(requester: &Requester) -> impl Iterator<Item = (String, &Source)> {
     let view = requester.view();
-    let sees_all = requester.caller.sees_everything() && requester.catalog.profile_name().is_none();
+    let sees_all = requester.caller.sees_everything() && requester.profile_name().is_none();
     view.catalog().config.live_sources().filter(move |(called, _)| {
         let mut tools = view.catalog().tools.iter().enumerate();
         sees_all || tools.any(|(index, tool)| tool.place.file == *called && !view.is_forbidden(index))
@@ -93,7 +93,7 @@ fn seen(requester: &Requester) -> impl Iterator<Item = (String, &Source)> {
 
 async fn open(requester: &Requester, called: String, source: &Source) -> Option<Upstream> {
     let config = &requester.view().catalog().config;
-    match requester.catalog.services().backends.live_server(&called, config, &requester.caller).await {
+    match requester.services().backends.live_server(&called, config, &requester.caller).await {
         Ok(session) => {
             let name = source.server.clone().or_else(|| session.server_name()).map(|name| slug(&name));
             let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| slug(&called));

@@ -1,8 +1,12 @@
-//! Answers with the headers that caches on the way obey.
+//! Answers with the headers that caches on the way obey: not stored, or with a tag, by which clients ask for a body again with
+//! `If-None-Match`.
 
 use axum::body::Body;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
+
+use super::media::Media;
 
 /// An answer.
 pub(crate) type Response = http::Response<Body>;
@@ -39,4 +43,54 @@ pub(crate) fn add_to_vary(headers: &mut HeaderMap, name: &str) {
     let known = headers.get_all(VARY).iter().filter_map(|known| known.to_str().ok());
     let all = known.chain([name]).collect::<Vec<_>>().join(", ");
     headers.insert(VARY, HeaderValue::try_from(all).unwrap_or(HeaderValue::from_static("*")));
+}
+
+/// A body with its tag, which is of the media type too. Clients ask for it again with `If-None-Match`.
+#[derive(Debug)]
+pub(crate) struct Tagged {
+    body: Bytes,
+    content_type: &'static str,
+    tag: HeaderValue,
+}
+
+impl Tagged {
+    /// A body of text.
+    pub(crate) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+        Self::of_type(body.into(), media.content_type())
+    }
+
+    /// A body of any type.
+    pub(crate) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(content_type.as_bytes()).update(&body);
+        // Weak, since the same tag stands for the compressed body.
+        let tag = format!("W/\"{}\"", &hasher.finalize().to_hex()[..20]);
+        let tag = HeaderValue::try_from(tag).unwrap_or_else(|_| HeaderValue::from_static("W/\"\""));
+        Self { body, content_type, tag }
+    }
+
+    /// The answer with this body.
+    pub(crate) fn answer(&self) -> Response {
+        let mut headers = HeaderMap::with_capacity(12);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(ETAG, self.tag.clone());
+        with(StatusCode::OK, headers, Body::from(self.body.clone()))
+    }
+}
+
+/// Answers 304 in place of a body that the client has, by the `If-None-Match` of its request.
+pub(crate) fn unless_known(known: &[HeaderValue], mut response: Response) -> Response {
+    let Some(tag) = response.headers().get(ETAG) else { return response };
+    let own = tag.to_str().unwrap_or_default().trim_start_matches("W/");
+    let lists = known.iter().filter_map(|list| list.to_str().ok());
+    let mut listed = lists.flat_map(|list| list.split(',')).map(str::trim);
+    if response.status() == StatusCode::OK
+        && listed.any(|listed| listed == "*" || listed.trim_start_matches("W/") == own)
+    {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::empty();
+        [CONTENT_TYPE, CONTENT_LENGTH].iter().for_each(|name| drop(response.headers_mut().remove(name)));
+    }
+    response
 }

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::header::RETRY_AFTER;
+use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
@@ -15,62 +15,80 @@ use toolcrib_gateway::state::StateError;
 /// Stands in a next step for the path below which the profile of the request is served.
 const ROOT: &str = "{root}";
 
-/// Code of a problem; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-pub enum ProblemCode {
+/// Writes the codes of problems, each with its HTTP status and the next step.
+macro_rules! problem_codes {
+    ($($(#[$about:meta])* $code:ident = $status:literal, $next:literal;)*) => {
+        /// Code of a problem; stable, and documented in `docs/errors.md`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+        #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+        pub enum ProblemCode {
+            $($(#[$about])* $code,)*
+        }
+
+        impl ProblemCode {
+            /// Status, and next step.
+            fn row(self) -> (u16, &'static str) {
+                match self {
+                    $(Self::$code => ($status, $next),)*
+                }
+            }
+        }
+    };
+}
+
+problem_codes! {
     /// The request is malformed.
-    BadRequest,
+    BadRequest = 400, "correct the request";
     /// A header is invalid.
-    ValidationError,
+    ValidationError = 400, "correct the request";
     /// The body is not JSON.
-    MalformedJson,
+    MalformedJson = 400, "send one JSON object, at most 100 levels deep";
     /// The token is missing or unknown.
-    Unauthorized,
+    Unauthorized = 401, "send `Authorization: Bearer TOKEN`";
     /// The token is valid, and gives no right here.
-    InsufficientScope,
+    InsufficientScope = 403, "get a token with the scopes that `WWW-Authenticate` names";
     /// The issuer of the token does not answer.
-    IssuerUnavailable,
+    IssuerUnavailable = 503, "try again in a few seconds";
     /// This server does not have the requested host name.
-    HostNotAllowed,
+    HostNotAllowed = 403, "use the address that the server listens on, or have its operator add the name with --public-host";
     /// A page of another origin asks.
-    OriginNotAllowed,
+    OriginNotAllowed = 403, "send the request from a page of this server, or without `Origin`";
     /// There is nothing at this address.
-    NotFound,
+    NotFound = 404, "find the tool by what it does in {root}/tools/README.md";
     /// Several tools have this name.
-    Ambiguous,
+    Ambiguous = 409, "ask for one of `nearest`";
     /// The method is not allowed here.
-    MethodNotAllowed,
+    MethodNotAllowed = 405, "use a method that `Allow` names";
     /// The client accepts no available media type.
-    NotAcceptable,
+    NotAcceptable = 406, "accept text/markdown, text/html or application/json";
     /// The body did not arrive in time.
-    RequestTimeout,
+    RequestTimeout = 408, "send the request again, faster";
     /// The body is too long.
-    ContentTooLarge,
+    ContentTooLarge = 413, "send less";
     /// The address is too long.
-    UriTooLong,
+    UriTooLong = 414, "shorten the address; arguments belong in the body";
     /// The body is not declared as JSON.
-    UnsupportedMediaType,
+    UnsupportedMediaType = 415, "send JSON, with `Content-Type: application/json`";
     /// A mistake in toolcrib, or in a template.
-    Internal,
+    Internal = 500, "tell the operator of this server";
     /// Too many requests at once.
-    Overloaded,
+    Overloaded = 503, "try again in a second";
     /// There is no catalog to serve.
-    NotReady,
+    NotReady = 503, "try again when the catalog has been put right";
     /// The answer took too long.
-    Timeout,
+    Timeout = 504, "ask for less, or try again";
     /// The tool exists, but not for this caller.
-    NotAuthorized,
+    NotAuthorized = 403, "do without this tool, or show a token that may use it";
     /// The token is for other profiles.
-    ProfileNotAllowed,
+    ProfileNotAllowed = 403, "ask for a profile of this token, or for none";
     /// No profile of this name can be chosen.
-    UnknownProfile,
+    UnknownProfile = 404, "ask for a profile that this server has, or for none";
     /// State cannot be read.
-    StateUnavailable,
+    StateUnavailable = 503, "try again later, or tell the operator";
     /// A form comes from another page, or from an earlier session.
-    FormRefused,
+    FormRefused = 403, "load the page again, and send its form";
     /// The headers name a person as only the proxy may.
-    ProxyRefused,
+    ProxyRefused = 403, "send the request through the proxy, or without the headers that only it sends";
 }
 
 impl ProblemCode {
@@ -85,45 +103,6 @@ impl ProblemCode {
     /// The HTTP status of the code.
     pub fn http_status(self) -> u16 {
         self.row().0
-    }
-
-    /// Status, and next step.
-    fn row(self) -> (u16, &'static str) {
-        match self {
-            Self::BadRequest => (400, "correct the request"),
-            Self::ValidationError => (400, "correct the request"),
-            Self::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
-            Self::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
-            Self::InsufficientScope => (403, "get a token with the scopes that `WWW-Authenticate` names"),
-            Self::IssuerUnavailable => (503, "try again in a few seconds"),
-            Self::HostNotAllowed => (
-                403,
-                "use the address that the server listens on, or have its operator add the name with --public-host",
-            ),
-            Self::OriginNotAllowed => {
-                (403, "send the request from a page of this server, or without `Origin`")
-            }
-            Self::NotFound => (404, "find the tool by what it does in {root}/tools/README.md"),
-            Self::Ambiguous => (409, "ask for one of `nearest`"),
-            Self::MethodNotAllowed => (405, "use a method that `Allow` names"),
-            Self::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
-            Self::RequestTimeout => (408, "send the request again, faster"),
-            Self::ContentTooLarge => (413, "send less"),
-            Self::UriTooLong => (414, "shorten the address; arguments belong in the body"),
-            Self::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
-            Self::Internal => (500, "tell the operator of this server"),
-            Self::Overloaded => (503, "try again in a second"),
-            Self::NotReady => (503, "try again when the catalog has been put right"),
-            Self::Timeout => (504, "ask for less, or try again"),
-            Self::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
-            Self::ProfileNotAllowed => (403, "ask for a profile of this token, or for none"),
-            Self::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
-            Self::StateUnavailable => (503, "try again later, or tell the operator"),
-            Self::FormRefused => (403, "load the page again, and send its form"),
-            Self::ProxyRefused => {
-                (403, "send the request through the proxy, or without the headers that only it sends")
-            }
-        }
     }
 }
 
@@ -146,6 +125,11 @@ impl Problem {
         let nearest = Vec::new();
         let headers = HeaderMap::new();
         Self { code, message, nearest, next_action: None, headers }
+    }
+
+    /// The problem of a mistake in toolcrib, or in a template.
+    pub(crate) fn internal(error: impl ToString) -> Self {
+        Self::new(ProblemCode::Internal, error.to_string())
     }
 
     /// The problem of too many requests.
@@ -230,11 +214,19 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// A response that carries the problem to the service, which writes it.
+    /// A response that carries the problem to the layer that writes it.
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = self.status();
         response.extensions_mut().insert(self);
         response
     }
+}
+
+/// Writes the problem that a response carries, if it carries one.
+pub(crate) fn with_problem(mut response: Response, write: impl FnOnce(Problem) -> Response) -> Response {
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
+    // A router knows the methods of an address.
+    let allow = response.headers_mut().remove(ALLOW);
+    write(problem.header(allow.map(|allow| (ALLOW, allow))))
 }

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::address::ROOT;
 use super::context::{Page, Site};
 use super::frame::{AT_ROOT, Frame, IN_FOLDER, Link, Position, site_name};
-use super::index::Entry;
+use super::index::{Entry, ROOT};
 use super::text::{MAX_NAME, clipped, inline_html, shown_name};
 use toolcrib_catalog::CategoryNode;
 use toolcrib_definition::clean_line;

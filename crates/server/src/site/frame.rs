@@ -4,9 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tera::Context;
 
-use super::address::ROOT;
 use super::context::{CONTENT_SECURITY_POLICY, HTML, Page, Site};
-use super::index::CategoryPages;
+use super::index::{CategoryPages, ROOT};
 use super::text::{MAX_NAME, clipped, inline_html, shown_name};
 use toolcrib_render::TemplateError;
 

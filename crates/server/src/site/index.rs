@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 
-use super::address::{Address, ROOT, payloads_path};
 use toolcrib_catalog::{Catalog, CategoryNode, CategoryTree, Profile, Tool};
 use toolcrib_definition::{clean_line, safe_names};
 use toolcrib_providers::report::Report;
@@ -13,6 +12,30 @@ use toolcrib_render::{TemplateError, segment_title};
 
 /// Most entries on a page of a category.
 const ENTRIES_A_PART: usize = 200;
+
+/// One address of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// The home page is the page of the root category.
+    Category {
+        category: usize,
+        part: usize,
+    },
+    Profiles,
+    Profile(usize),
+    Tool(usize),
+    Payloads(usize),
+    Findings,
+    Search,
+    Missing,
+    SearchIndex,
+}
+
+/// The category that holds all others; its page is the home page.
+pub(super) const ROOT: usize = 0;
+
+/// The home page.
+pub(super) const HOME: Address = Address::Category { category: ROOT, part: 0 };
 
 /// The shared data of a site. Borrows nothing from the catalog, but holds positions in it.
 #[derive(Debug)]
@@ -159,6 +182,11 @@ impl SiteIndex {
             self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
         titles.collect::<Vec<_>>().join(" / ")
     }
+}
+
+/// The path of the schemas and payloads of a tool.
+pub(super) fn payloads_path(tool: &Tool) -> String {
+    format!("payloads/{}.json", tool.safe_name)
 }
 
 /// The content of each path, from the root of the site.

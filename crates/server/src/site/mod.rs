@@ -2,13 +2,12 @@
 //!
 //! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
-//! 2. An [`address`] says what is at a path. [`pages`] finds the file that makes the values of its template, and
+//! 2. [`pages`] finds what is at a path: the file that makes the values of its template, and
 //!    [`frame`] the frame around it; [`text`] turns the safe markdown of [`toolcrib_render`] into safe HTML.
 //! 3. [`Site::files`] returns the whole site as a folder of files, with the docs.
 //!
 //! The size of a page depends on its own content, never on the size of the catalog, since lists are split into pages.
 
-mod address;
 mod argument_table;
 mod categories;
 mod code_samples;
@@ -24,15 +23,14 @@ mod payloads;
 mod profiles;
 mod search;
 mod sign_in;
-mod static_files;
 mod text;
 mod tool;
 mod try_it;
 
-pub(crate) use address::asset_type;
 pub use context::{CONTENT_SECURITY_POLICY, Connect, Page, Person, Site};
 pub use index::SiteIndex;
 pub use operate::{ApprovalView, Filter, MAX_SKIPPED, ServerView};
+pub(crate) use pages::asset_type;
 pub(crate) use search::MAX_QUERY;
 pub use sign_in::SignInPage;
 pub use try_it::Attempt;

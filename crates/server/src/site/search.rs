@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::address::ROOT;
 use super::categories::{entry, sentence};
 use super::context::{Page, Site};
 use super::frame::{AT_ROOT, Frame};
-use super::index::SiteIndex;
+use super::index::{ROOT, SiteIndex};
 use super::text::{clipped, inline_html, shown_name};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;

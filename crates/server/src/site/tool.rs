@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::address::payloads_path;
 use super::argument_table::argument_list;
 use super::categories;
 use super::code_samples::same_calls;
 use super::context::{Page, Site};
 use super::frame::{Frame, IN_FOLDER, Link, Position};
+use super::index::payloads_path;
 use super::payloads::payloads;
 use super::text::{blocks, clipped, cut, inline_html, json_text, line, shown_name};
 use super::try_it::try_it;

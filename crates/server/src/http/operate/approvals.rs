@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::extract::Path;
 
+use super::super::address::see_other;
 use super::super::csrf::take_field;
-use super::super::redirects::see_other;
 use super::super::request_context::RequestContext;
 use super::visit::{ROWS, missing, unreadable};
 use crate::response::{Problem, ProblemCode, Response};
@@ -58,8 +58,11 @@ async fn approval_view(visit: &RequestContext, approval: Approval) -> Result<App
         }
         Some(_) => None,
     };
-    let csrf =
-        if is_open && obstacle.is_none() { Some(visit.browser().csrf(&visit.caller).await?) } else { None };
+    let csrf = if is_open && obstacle.is_none() {
+        Some(visit.browser().csrf(&visit.catalog.caller).await?)
+    } else {
+        None
+    };
     let has_changed = is_open && has_changed(&approval, Some(view.catalog()), &key);
     Ok(ApprovalView { has_changed, approval, definition, last, before, obstacle, csrf })
 }
@@ -70,7 +73,7 @@ pub(crate) async fn decision(
     visit: RequestContext,
     body: Body,
 ) -> Result<Response, Problem> {
-    let mut fields = visit.browser().form(&visit.caller, body).await?;
+    let mut fields = visit.browser().form(&visit.catalog.caller, body).await?;
     let Some(visitor) = visit.visitor() else {
         let problem = Problem::new(ProblemCode::FormRefused, "only a person who has signed in can decide");
         return Err(problem.next("sign in, or run `toolcrib approvals`"));

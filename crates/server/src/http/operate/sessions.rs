@@ -53,7 +53,7 @@ pub(crate) async fn sessions(visit: RequestContext) -> Result<Response, Problem>
 /// The session of an address, if the visitor may see it.
 async fn visible_session(visit: &RequestContext, id: &str) -> Result<SessionSummary, Problem> {
     let caller = query_value(&visit.request, "caller");
-    let caller = caller.unwrap_or_else(|| visit.caller.name.to_string());
+    let caller = caller.unwrap_or_else(|| visit.catalog.caller.name.to_string());
     let session = if visit.callers().have(&caller) {
         visit.state().session(&caller, id).await.map_err(unreadable)?
     } else {

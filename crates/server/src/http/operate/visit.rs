@@ -29,7 +29,7 @@ fn visible_to(caller: &Caller) -> Callers {
 impl RequestContext {
     /// The callers whose events the visitor may see.
     pub(super) fn callers(&self) -> Callers {
-        visible_to(&self.caller)
+        visible_to(&self.catalog.caller)
     }
 
     pub(super) fn state(&self) -> &Arc<StateStore> {
@@ -37,7 +37,7 @@ impl RequestContext {
     }
 
     pub(super) fn is_operator(&self) -> bool {
-        self.caller.sees_everything()
+        self.catalog.caller.sees_everything()
     }
 
     /// Refuses everybody but an operator, with this message.
@@ -73,15 +73,15 @@ impl RequestContext {
         self,
         make: impl FnOnce(&Site<'_>) -> Result<Page, TemplateError> + Send + 'static,
     ) -> Result<Response, Problem> {
-        let Self { shared, catalog, caller, request } = self;
+        let Self { shared, catalog, request } = self;
         let making = move || {
-            let notice = catalog.notice(&caller);
-            let site = catalog.site(&caller, Visitor::person_of(&request)).with_notice(notice.as_deref());
+            let notice = catalog.notice();
+            let site = catalog.site(Visitor::person_of(&request)).with_notice(notice.as_deref());
             let page = make(&site);
             page.map(|page| no_store(StatusCode::OK, page.content_type, page.body))
         };
         let made = shared.slowly(making).await?;
-        made.map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))
+        made.map_err(Problem::internal)
     }
 }
 
