@@ -56,8 +56,9 @@ pub(super) async fn admitted(State(shared): State<Arc<Shared>>, request: Request
         Ok(catalog) => catalog,
         Err(problem) => return refused(&shared, &problem, &head),
     };
-    let is_personal = head.extensions.get::<Visitor>().is_some();
-    let reader = matches!(route, Route::Page | Route::Doc).then(|| Reader::of(&head, &catalog)).flatten();
+    let visitor = head.extensions.get::<Visitor>().cloned();
+    let wants_page = matches!(route, Route::Page | Route::Doc) && reads_pages(&head.headers);
+    let path = wants_page.then(|| head.uri.path().to_string());
     let is_call = matches!(route, Route::Function | Route::Mcp);
     let completed = if is_call { complete(&shared, &mut catalog, &head) } else { Ok(()) };
     let asking = catalog.clone();
@@ -75,19 +76,20 @@ pub(super) async fn admitted(State(shared): State<Arc<Shared>>, request: Request
         }
     };
     let mut response = with_problem(response, |problem| {
-        let page = reader.and_then(|reader| reader.page(&problem));
+        let page = path.and_then(|path| error_page(&asking, visitor.as_ref(), &path, &problem));
         page.unwrap_or_else(|| route.problem(&problem, asking.root()))
     });
-    if is_personal {
+    if visitor.is_some() {
         sign_in::mark_as_personal(response.headers_mut());
     }
-    let most = || asking.unrestricted_view().catalog().config.exec.allow();
     let resource = Resource { root: asking.root(), is_mcp: route == Route::Mcp };
-    match lacked.filter(LackedRight::is_set) {
-        Some(_) => match shared.authenticator.wider(&asking.caller, most(), resource) {
-            Some(challenge) => challenge::challenged(response, route, challenge),
-            None => response,
-        },
+    let wider = || {
+        let most = asking.unrestricted_view().catalog().config.exec.allow();
+        shared.authenticator.wider(&asking.caller, most, resource)
+    };
+    let is_lacking = lacked.is_some_and(|lacked| lacked.is_set());
+    match is_lacking.then(wider).flatten() {
+        Some(challenge) => challenge::challenged(response, route, challenge),
         None => response,
     }
 }
@@ -153,35 +155,24 @@ fn refused(shared: &Shared, problem: &Problem, request: &Parts) -> Response {
     Browser { shared, request }.refused(problem, wanted.map_or("/", |wanted| wanted.as_str()))
 }
 
-/// The reader of a page in a browser, who gets a page also where there is no answer.
-struct Reader {
-    catalog: RequestCatalog,
-    visitor: Option<Visitor>,
-    path: String,
-}
-
-impl Reader {
-    fn of(request: &Parts, catalog: &RequestCatalog) -> Option<Self> {
-        reads_pages(&request.headers).then(|| Self {
-            catalog: catalog.clone(),
-            visitor: request.extensions.get().cloned(),
-            path: request.uri.path().to_string(),
-        })
-    }
-
-    /// The page with a problem. For a missing page, it lists the tools with a name like the one in the address.
-    fn page(&self, problem: &Problem) -> Option<Response> {
-        let path = decoded_address(&self.path).unwrap_or(Cow::Borrowed(&self.path));
-        let site = self.catalog.site(self.visitor.as_ref().map(Visitor::person));
-        let page = match problem.code {
-            ProblemCode::NotFound | ProblemCode::Ambiguous => {
-                site.not_found(&path, &problem.message, &problem.nearest)
-            }
-            _ => site.refused(&path, &problem.message, problem.next_action()),
-        };
-        let page = page.ok()?;
-        let mut response = negotiated(problem.status(), page.content_type, page.body);
-        response.headers_mut().extend(problem.headers.clone());
-        Some(response)
-    }
+/// The page with a problem, for a person who reads pages in a browser. For a missing page, it lists the tools with a name like
+/// the one in the address.
+fn error_page(
+    catalog: &RequestCatalog,
+    visitor: Option<&Visitor>,
+    path: &str,
+    problem: &Problem,
+) -> Option<Response> {
+    let path = decoded_address(path).unwrap_or(Cow::Borrowed(path));
+    let site = catalog.site(visitor.map(Visitor::person));
+    let page = match problem.code {
+        ProblemCode::NotFound | ProblemCode::Ambiguous => {
+            site.not_found(&path, &problem.message, &problem.nearest)
+        }
+        _ => site.refused(&path, &problem.message, problem.next_action()),
+    };
+    let page = page.ok()?;
+    let mut response = negotiated(problem.status(), page.content_type, page.body);
+    response.headers_mut().extend(problem.headers.clone());
+    Some(response)
 }
