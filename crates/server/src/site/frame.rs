@@ -6,16 +6,37 @@ use tera::Context;
 
 use super::context::{CONTENT_SECURITY_POLICY, HTML, Page, Site};
 use super::index::{CategoryPages, ROOT};
-use super::text::{MAX_NAME, clipped, inline_html, shown_name};
+use super::text::{MAX_NAME, clipped, inline_html, short_line, shown_name};
 use toolcrib_render::TemplateError;
 
-impl<'a> Site<'a> {
+impl Site<'_> {
     /// Renders a page: its own values within the frame.
     pub(super) fn render(&self, template: &str, frame: Frame, values: Value) -> Result<Page, TemplateError> {
         let mut context = Context::from_serialize(&values).unwrap_or_default();
         context.insert("site", &frame.0);
         let body = self.templates.render(template, &context)?;
         Ok(Page { content_type: HTML, body })
+    }
+
+    /// A page about the running server, by its template. A page in a folder links to the list `above` it, by its title and address.
+    pub(crate) fn operate(
+        &self,
+        template: &str,
+        (at, title): (&'static str, &str),
+        above: Option<(&str, &str)>,
+        values: Value,
+    ) -> Result<Page, TemplateError> {
+        let position = if above.is_some() { IN_FOLDER } else { AT_ROOT };
+        let crumb = above.map(|(text, href)| Link { text: text.into(), href: href.into() });
+        let frame = Frame::new(self, at, title, String::new(), position).with_crumbs(crumb);
+        self.render(&format!("site/{template}.html"), frame, json!({ "page": values }))
+    }
+
+    /// The link to a tool, by any of its names, if its page is there.
+    pub(crate) fn tool_link(&self, name: &str, root: &str) -> Option<Link> {
+        let tool = self.catalog.find(name)?;
+        self.index.tool_file(&tool.safe_name)?;
+        Some(Link { text: short_line(name), href: format!("{root}tools/{}.html", tool.safe_name) })
     }
 }
 
@@ -30,7 +51,7 @@ pub(super) struct Frame(pub(super) Value);
 
 /// A link; its target is relative to its page.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Link {
+pub(crate) struct Link {
     pub(super) text: String,
     pub(super) href: String,
 }

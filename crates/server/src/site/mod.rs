@@ -17,7 +17,6 @@ mod form;
 mod frame;
 mod index;
 mod not_found;
-mod operate;
 mod pages;
 mod payloads;
 mod profiles;
@@ -29,8 +28,8 @@ mod try_it;
 
 pub use context::{CONTENT_SECURITY_POLICY, Connect, Page, Person, Site};
 pub use index::SiteIndex;
-pub use operate::{ApprovalView, Filter, MAX_SKIPPED, ServerView};
 pub(crate) use pages::asset_type;
 pub(crate) use search::MAX_QUERY;
 pub use sign_in::SignInPage;
+pub(crate) use text::{cut, inline_html, json_text, short_line};
 pub use try_it::Attempt;

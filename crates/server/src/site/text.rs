@@ -51,7 +51,7 @@ pub(super) fn line(markdown: &str) -> String {
 }
 
 /// One line of untrusted text as HTML.
-pub(super) fn inline_html(text: &str) -> String {
+pub(crate) fn inline_html(text: &str) -> String {
     line(&inline(text))
 }
 
@@ -106,7 +106,7 @@ fn lowered(level: HeadingLevel) -> HeadingLevel {
 const MAX_JSON: usize = 64 << 10;
 
 /// JSON to read and to copy.
-pub(super) fn json_text(value: &Value) -> String {
+pub(crate) fn json_text(value: &Value) -> String {
     let compact = value.to_string();
     let text =
         if compact.len() <= 72 { compact } else { serde_json::to_string_pretty(value).unwrap_or_default() };
@@ -114,7 +114,7 @@ pub(super) fn json_text(value: &Value) -> String {
 }
 
 /// A text of bounded length.
-pub(super) fn cut(mut text: String, most: usize) -> String {
+pub(crate) fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
         text.push_str("\n… cut here; registry.json has all of it");
@@ -134,6 +134,14 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
 pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
     let name = clean_line(name);
     if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
+}
+
+/// Most characters of a value in a list.
+const MAX_VALUE: usize = 300;
+
+/// A value in a list about the running server, which comes from a caller or a tool.
+pub(crate) fn short_line(text: &str) -> String {
+    clipped(&clean_line(text), MAX_VALUE)
 }
 
 #[cfg(test)]

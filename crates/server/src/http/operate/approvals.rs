@@ -2,24 +2,36 @@
 
 use axum::body::Body;
 use axum::extract::Path;
+use serde_json::{Value, json};
 
 use super::super::address::see_other;
 use super::super::csrf::take_field;
 use super::super::request_context::RequestContext;
-use super::visit::{ROWS, missing, unreadable};
+use super::visit::{ROWS, missing, session_href, unreadable};
 use crate::response::{Problem, ProblemCode, Response};
-use crate::site::ApprovalView;
-use toolcrib_gateway::exec::{Decided, Decision, decide, has_changed};
-use toolcrib_gateway::state::{Approval, ApprovalStatus, now};
+use crate::site::{inline_html, short_line};
+use toolcrib_definition::finding::pointer_join;
+use toolcrib_gateway::exec::{Decided, Decision, decide, erased, has_changed, whole_arguments};
+use toolcrib_gateway::state::{Approval, ApprovalStatus, now, utc};
+
+/// Most changes of a definition on the page.
+const MAX_CHANGES: usize = 40;
 
 /// Longest reason, in bytes.
 const MAX_REASON: usize = 500;
 
-/// `GET /approvals.html`.
+/// `GET /approvals.html`: the waiting approvals, and the newest others.
 pub(crate) async fn approvals(visit: RequestContext) -> Result<Response, Problem> {
     let waiting = visit.state().listed_approvals(&visit.callers(), true, ROWS).await.map_err(unreadable)?;
     let others = visit.state().listed_approvals(&visit.callers(), false, ROWS).await.map_err(unreadable)?;
-    visit.page(move |site| site.approvals(&waiting, &others, now())).await
+    visit
+        .page(move |site| {
+            let rows =
+                |listed: &[Approval]| listed.iter().map(|approval| row(approval, now())).collect::<Value>();
+            let values = json!({ "waiting": rows(&waiting), "others": rows(&others) });
+            site.operate("approvals", ("approvals", "Approvals"), None, values)
+        })
+        .await
 }
 
 /// The approval of this id, if the visitor may see it.
@@ -31,11 +43,6 @@ async fn visible_approval(visit: &RequestContext, id: &str) -> Result<Approval, 
 /// `GET /approvals/ID`: all of a call, and the form to decide about it.
 pub(crate) async fn approval(Path(id): Path<String>, visit: RequestContext) -> Result<Response, Problem> {
     let approval = visible_approval(&visit, &id).await?;
-    let view = approval_view(&visit, approval).await?;
-    visit.page(move |site| site.approval(&view, now())).await
-}
-
-async fn approval_view(visit: &RequestContext, approval: Approval) -> Result<ApprovalView, Problem> {
     let read = async {
         let state = visit.state();
         let definition = state.approved_definition(&approval.bound).await?;
@@ -64,7 +71,90 @@ async fn approval_view(visit: &RequestContext, approval: Approval) -> Result<App
         None
     };
     let has_changed = is_open && has_changed(&approval, Some(view.catalog()), &key);
-    Ok(ApprovalView { has_changed, approval, definition, last, before, obstacle, csrf })
+    visit
+        .page(move |site| {
+            let mut values = row(&approval, now());
+            let word = |name: &str| definition.as_ref().and_then(|known| known[name].as_str());
+            let changes = match (&before, &definition) {
+                (Some(before), Some(after)) => changes(before, after),
+                _ => Vec::new(),
+            };
+            let more = json!({
+                "effect": word("effect"),
+                "description": word("description").map(inline_html),
+                "tool": site.tool_link(&approval.op, "../"),
+                "arguments": whole_arguments(&approval),
+                "erased": erased(&approval),
+                "last": last.as_ref().map(|last| json!({
+                    "at": utc(last.asked_at),
+                    "id": last.id,
+                    "is_same": last.bound == approval.bound,
+                })),
+                "changes": changes.iter().take(MAX_CHANGES).collect::<Vec<_>>(),
+                "more_changes": changes.len().saturating_sub(MAX_CHANGES),
+                "has_changed": has_changed,
+                "obstacle": obstacle,
+                "csrf": csrf,
+            });
+            if let (Some(values), Value::Object(more)) = (values.as_object_mut(), more) {
+                values.extend(more);
+            }
+            let title = format!("Approval {}", approval.id);
+            site.operate("approval", ("approvals", &title), Some(("Approvals", "../approvals.html")), values)
+        })
+        .await
+}
+
+fn row(approval: &Approval, now: i64) -> Value {
+    let is_past = approval.until <= now;
+    let (state, word) = match approval.status {
+        ApprovalStatus::Waiting if is_past => ("expired", "expired without a decision"),
+        ApprovalStatus::Waiting => ("waiting", "waiting"),
+        ApprovalStatus::Approved if is_past => ("expired", "approved, and not used in time"),
+        ApprovalStatus::Approved => ("approved", "approved, not used yet"),
+        ApprovalStatus::Denied => ("denied", "denied"),
+        ApprovalStatus::Used => ("approved", "approved, and run"),
+        ApprovalStatus::Void => ("expired", "void"),
+    };
+    json!({
+        "id": short_line(&approval.id),
+        "href": format!("approvals/{}", short_line(&approval.id)),
+        "op": short_line(&approval.op),
+        "caller": short_line(&approval.caller),
+        "session": approval.session.as_deref().map(short_line),
+        "session_href": approval.session.as_deref().map(|session| session_href(session, &approval.caller, "")),
+        "asked": utc(approval.asked_at),
+        "until": utc(approval.until),
+        "state": state,
+        "status": word,
+        "reason": approval.reason.as_deref().map(short_line),
+    })
+}
+
+/// The differences of two values, by their pointers.
+fn changes(before: &Value, after: &Value) -> Vec<Value> {
+    fn walk(pointer: &str, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Value>) {
+        match (before, after) {
+            (Some(Value::Object(old)), Some(Value::Object(new))) => {
+                let added = new.keys().filter(|name| !old.contains_key(*name));
+                for name in old.keys().chain(added) {
+                    walk(&pointer_join(pointer, name), old.get(name), new.get(name), found);
+                }
+            }
+            (old, new) if old == new => {}
+            (old, new) => {
+                let text = |value: Option<&Value>| {
+                    value.map(|value| {
+                        short_line(&value.as_str().map_or_else(|| value.to_string(), str::to_string))
+                    })
+                };
+                found.push(json!({ "at": short_line(pointer), "before": text(old), "after": text(new) }));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk("", Some(before), Some(after), &mut found);
+    found
 }
 
 /// `POST /approvals/ID`: the decision of a person.
@@ -106,5 +196,28 @@ pub(crate) async fn decision(
         Decided::Done(approval) | Decided::Late(approval) => {
             Ok(see_other(&format!("{}/approvals/{}", visit.catalog.root(), approval.id), []))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_a_definition_are_named_by_their_pointers() {
+        let before =
+            json!({"effect": "write", "parameters": {"a/b": {"maximum": 1}, "gone": true, "same": [1]}});
+        let after =
+            json!({"effect": "write", "parameters": {"a/b": {"maximum": 2}, "same": [1], "new": "x"}});
+        let found: Vec<_> = changes(&before, &after).iter().map(Value::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                r#"{"at":"/parameters/a~1b/maximum","before":"1","after":"2"}"#,
+                r#"{"at":"/parameters/gone","before":"true","after":null}"#,
+                r#"{"at":"/parameters/new","before":null,"after":"x"}"#,
+            ]
+        );
+        assert_eq!(changes(&before, &before), Vec::<Value>::new());
     }
 }

@@ -11,10 +11,24 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::super::request_context::{RequestContext, query_value};
-use super::visit::{ROWS, missing, unreadable};
+use super::visit::{ROWS, missing, query_of, session_href, unreadable};
 use crate::response::{Problem, Response, no_store};
-use crate::site::{Filter, MAX_SKIPPED};
-use toolcrib_gateway::state::{CallQuery, Event, EventQuery, SessionSummary, StateError, WaitBudget};
+use crate::site::{Page, Site, cut, inline_html, json_text, short_line};
+use toolcrib_definition::clean_text;
+use toolcrib_gateway::state::{
+    CallQuery, Event, EventKind, EventQuery, SessionSummary, StateError, WaitBudget, utc,
+};
+use toolcrib_providers::report::grouped;
+use toolcrib_render::TemplateError;
+
+/// Most rows that a list skips, since a database reads what it skips. An export has everything.
+const MAX_SKIPPED: usize = 4_000;
+
+/// Most bytes of the input of an event.
+const MAX_INPUT: usize = 4 << 10;
+
+/// Most found tools that a search shows.
+const MAX_FOUND: usize = 8;
 
 /// Events of a session on one page, and in one part of an export.
 const EVENTS: usize = 200;
@@ -33,21 +47,15 @@ pub(crate) async fn sessions(visit: RequestContext) -> Result<Response, Problem>
     let skip = visit.skip();
     let tool = visit.query("tool");
     let outcome = visit.query("outcome");
-    let filter = Filter {
-        caller: visit.query("caller"),
-        tool: tool.clone(),
-        outcome: outcome.clone(),
-        skip,
-        rows: ROWS,
-    };
+    let filter = Filter { caller: visit.query("caller"), tool: tool.clone(), outcome: outcome.clone(), skip };
     let state = visit.state();
     if tool.is_none() && outcome.is_none() {
         let sessions = state.sessions(&callers, skip, ROWS + 1).await.map_err(unreadable)?;
-        return visit.page(move |site| site.sessions(&sessions, &filter)).await;
+        return visit.page(move |site| sessions_page(site, &sessions, &filter)).await;
     }
     let wanted = CallQuery { callers, tool, outcome, skip, limit: ROWS + 1 };
     let (calls, is_cut) = state.calls(&wanted).await.map_err(unreadable)?;
-    visit.page(move |site| site.calls(&calls, is_cut, &filter)).await
+    visit.page(move |site| calls_page(site, &calls, is_cut, &filter)).await
 }
 
 /// The session of an address, if the visitor may see it.
@@ -68,7 +76,7 @@ pub(crate) async fn session(Path(id): Path<String>, visit: RequestContext) -> Re
     let skip = visit.skip();
     let wanted = EventQuery { skip: skip as i64, limit: EVENTS + 1, ..events_of(&session) };
     let events = visit.state().events(&wanted).await.map_err(unreadable)?;
-    visit.page(move |site| site.session(&session, &events, skip, EVENTS)).await
+    visit.page(move |site| session_page(site, &session, &events, skip)).await
 }
 
 fn events_of(session: &SessionSummary) -> EventQuery {
@@ -105,4 +113,159 @@ fn event_entry(number: i64, event: Event) -> Value {
     let is_said = |value: &Value| !value.is_null() && *value != json!([]) && *value != json!("");
     let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| is_said(value));
     Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+}
+
+/// The filter of a list.
+struct Filter {
+    caller: Option<String>,
+    tool: Option<String>,
+    /// `failed`, or an outcome.
+    outcome: Option<String>,
+    /// The number of rows that are skipped.
+    skip: usize,
+}
+
+impl Filter {
+    /// The values of the form, and the links to the pages before and after, of `found` rows.
+    fn values(&self, found: usize) -> Value {
+        let text = |field: &Option<String>| field.as_deref().map(short_line).unwrap_or_default();
+        let href = |skip: usize| {
+            let skip = skip.to_string();
+            let fields = [
+                ("caller", self.caller.as_deref().unwrap_or_default()),
+                ("tool", self.tool.as_deref().unwrap_or_default()),
+                ("outcome", self.outcome.as_deref().unwrap_or_default()),
+                ("skip", &skip),
+            ];
+            format!("sessions.html?{}", query_of(&fields))
+        };
+        json!({
+            "caller": text(&self.caller),
+            "tool": text(&self.tool),
+            "outcome": text(&self.outcome),
+            "before": (self.skip > 0).then(|| href(self.skip.saturating_sub(ROWS))),
+            "after": (found > ROWS && self.skip + ROWS <= MAX_SKIPPED).then(|| href(self.skip + ROWS)),
+        })
+    }
+}
+
+/// The sessions of a filter.
+fn sessions_page(
+    site: &Site<'_>,
+    sessions: &[SessionSummary],
+    filter: &Filter,
+) -> Result<Page, TemplateError> {
+    let row = |session: &SessionSummary| {
+        json!({
+            "session": short_line(&session.session),
+            "href": session_href(&session.session, &session.caller, ""),
+            "caller": short_line(&session.caller),
+            "since": utc(session.since),
+            "until": utc(session.until),
+            "events": session.events,
+            "calls": session.calls,
+            "failed": session.failed,
+        })
+    };
+    let rows = sessions.iter().take(ROWS).map(row);
+    let values = json!({ "sessions": rows.collect::<Vec<_>>(), "filter": filter.values(sessions.len()) });
+    site.operate("sessions", ("sessions", "Sessions"), None, values)
+}
+
+/// The calls of a filter. `is_cut`: older calls were not read.
+fn calls_page(
+    site: &Site<'_>,
+    calls: &[Event],
+    is_cut: bool,
+    filter: &Filter,
+) -> Result<Page, TemplateError> {
+    let row = |call: &Event| {
+        let session = call.session.as_deref();
+        let mut row = event_row(site, call, call.at, "");
+        row["when"] = utc(call.at).into();
+        row["caller"] = short_line(&call.caller).into();
+        row["session"] = json!(session.map(short_line));
+        row["href"] = json!(session.map(|session| session_href(session, &call.caller, "")));
+        row
+    };
+    let rows = calls.iter().take(ROWS).map(row);
+    let values = json!({
+        "calls": rows.collect::<Vec<_>>(),
+        "is_cut": is_cut,
+        "filter": filter.values(calls.len()),
+    });
+    site.operate("sessions", ("sessions", "Calls"), None, values)
+}
+
+/// The events of a session after those that are skipped.
+fn session_page(
+    site: &Site<'_>,
+    session: &SessionSummary,
+    events: &[Event],
+    skip: usize,
+) -> Result<Page, TemplateError> {
+    let number = |(number, event): (usize, &Event)| {
+        let mut row = event_row(site, event, session.since, "../");
+        row["number"] = number.into();
+        row
+    };
+    let rows_of = (skip + 1..).zip(events).take(EVENTS).map(number);
+    let own = |more: &str| session_href(&session.session, &session.caller, more).replacen("sessions/", "", 1);
+    let values = json!({
+        "session": short_line(&session.session),
+        "caller": short_line(&session.caller),
+        "since": utc(session.since),
+        "until": utc(session.until),
+        "counts": [session.events, session.calls, session.failed],
+        "events": rows_of.collect::<Vec<_>>(),
+        "permalink": own(""),
+        "export": own("/events.jsonl"),
+        "before": (skip > 0).then(|| format!("{}&skip={}", own(""), skip.saturating_sub(EVENTS))),
+        "is_cut": events.len() > EVENTS && skip + EVENTS > MAX_SKIPPED,
+        "after": (events.len() > EVENTS && skip + EVENTS <= MAX_SKIPPED).then(|| format!("{}&skip={}", own(""), skip + EVENTS)),
+    });
+    site.operate("session", ("sessions", &session.session), Some(("Sessions", "../sessions.html")), values)
+}
+
+/// One event, for a page from which the root of the site is `root`.
+fn event_row(site: &Site<'_>, event: &Event, since: i64, root: &str) -> Value {
+    let word = |name: &str| event.detail.get(name).and_then(Value::as_str).map(short_line);
+    let input = match &event.input {
+        Value::Null => None,
+        Value::String(text) => Some(clean_text(text).into_owned()),
+        other => Some(json_text(other)),
+    };
+    let name = event.tool.as_deref().or(event.op.as_deref());
+    let is_empty = event.kind == EventKind::Search && event.found.is_empty() && event.outcome == "ok";
+    let found = event.found.iter().take(MAX_FOUND).map(|op| short_line(op)).collect::<Vec<_>>();
+    let told = match event.kind {
+        EventKind::Search => Some(found.join(", ")).filter(|found| !found.is_empty()),
+        EventKind::Approval => {
+            let parts = [word("status"), word("by").map(|by| format!("by {by}")), word("reason")];
+            Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        }
+        EventKind::ContextShift => {
+            event.detail.get("context").map(|context| short_line(&context.to_string()))
+        }
+        _ => None,
+    };
+    json!({
+        "kind": match event.kind {
+            EventKind::Read | EventKind::Expand => "page",
+            EventKind::ContextShift => "context",
+            kind => kind.as_str(),
+        },
+        "offset": format!("{:+.3} s", (event.at - since) as f64 / 1000.0),
+        "op": event.op.as_deref().map(short_line),
+        "tool": name.and_then(|name| site.tool_link(name, root)),
+        "input": input.map(|input| cut(input, MAX_INPUT)),
+        "told": told,
+        "approval": (event.kind == EventKind::Approval).then(|| word("approval")).flatten(),
+        "outcome": if is_empty { "nothing found".into() } else { short_line(&event.outcome) },
+        "is_bad": is_empty || event.outcome != "ok",
+        "error": event.error.as_deref().map(|error| inline_html(&short_line(error))),
+        "dry_run": event.dry_run,
+        "ms": (event.latency_us > 0).then(|| format!("{:.1} ms", event.latency_us as f64 / 1000.0)),
+        "tokens": (event.tokens > 0).then(|| grouped(event.tokens.unsigned_abs() as usize)),
+    })
 }

@@ -26,6 +26,18 @@ fn visible_to(caller: &Caller) -> Callers {
     parts.map_or(Callers::All, |(tenant, place)| Callers::Tenant(format!("{tenant}/"), format!("@{place}")))
 }
 
+/// Fields as the query of an address; empty ones are left out.
+pub(super) fn query_of(fields: &[(&str, &str)]) -> String {
+    let given = fields.iter().filter(|(_, value)| !value.is_empty());
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
+}
+
+/// The address of a session, or of something of it, from the root of the site. Names of sessions need no escapes.
+pub(super) fn session_href(session: &str, caller: &str, more: &str) -> String {
+    let caller = form_urlencoded::byte_serialize(caller.as_bytes()).collect::<String>();
+    format!("sessions/{session}{more}?caller={caller}")
+}
+
 impl RequestContext {
     /// The callers whose events the visitor may see.
     pub(super) fn callers(&self) -> Callers {
