@@ -14,7 +14,7 @@ use super::client::{CurrentClient, until_client};
 use super::endpoint::Endpoint;
 use super::remembered_lists;
 use super::server_problem::{Away, ServerProblem};
-use super::server_state::{LiveServer, ServerState, Status, UNUSED};
+use super::server_state::{ServerState, Status, UNUSED};
 use super::session::Session;
 use crate::credentials::{Credentials, SignInVersion};
 use toolcrib_catalog::sources::listings::Listing;
@@ -82,11 +82,6 @@ impl Connection {
     /// The last list, or the reason why there could be no list; `None` until the server was asked.
     pub(super) fn listing(&self) -> Option<Listing> {
         self.state().listing.clone()
-    }
-
-    /// The server, for people.
-    pub(super) fn server(&self) -> LiveServer {
-        LiveServer { endpoint: self.endpoint.clone(), state: self.state().clone() }
     }
 
     /// Sets whether the list of the server is wanted.

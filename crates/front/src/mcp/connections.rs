@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -13,15 +13,16 @@ use tokio::time::timeout;
 use super::client::ClientSession;
 use super::connection::{Connection, Listener};
 use super::endpoint::{Endpoint, endpoints};
-use super::runtime::{ENDING, runtime};
 use super::server_problem::{Away, ServerProblem};
-use super::server_state::{LiveServer, Status};
+use super::server_state::LiveServer;
 use super::session::Session;
 use crate::credentials::Credentials;
 use toolcrib_catalog::config::{Config, Environment, Server, Workspace};
 use toolcrib_catalog::sources::listings::{Awaited, Listing, Listings, NoList};
 use toolcrib_definition::guard::locked;
 
+/// Longest wait for servers to end when they are no longer needed.
+pub(super) const ENDING: Duration = Duration::from_secs(6);
 /// Connections of single callers and clients that are kept.
 const MAX_PRIVATE: usize = 64;
 /// Shortest and longest wait for a server after the others have listed their tools, where nothing is configured.
@@ -110,7 +111,11 @@ impl Connections {
     pub fn servers(&self) -> Vec<LiveServer> {
         let connections = locked(&self.connections);
         let listed = connections.iter().filter(|connection| connection.is_listed());
-        listed.map(|connection| connection.server()).collect()
+        let server = |connection: &Arc<Connection>| LiveServer {
+            endpoint: connection.endpoint.clone(),
+            state: connection.state().clone(),
+        };
+        listed.map(server).collect()
     }
 
     /// The current lists of the servers of a workspace. New servers get this long to answer, unless `is_needless` says
@@ -125,18 +130,18 @@ impl Connections {
         self.keep_only(&workspace.config, &wanted);
         let found: Vec<_> =
             wanted.iter().map(|(index, endpoint)| (*index, self.connection(endpoint))).collect();
-        found.iter().filter_map(|(_, found)| found.as_ref().ok()).for_each(|found| found.set_listed(true));
+        let connections = || found.iter().filter_map(|(_, found)| found.as_ref().ok());
+        connections().for_each(|connection| connection.set_listed(true));
         let is_settled = |found: &Arc<Connection>| {
             let wait = found.endpoint.server.wait().unwrap_or(patience).min(patience);
             let state = found.state();
             state.listing.is_some() || state.listed_since.is_none_or(|since| since.elapsed() >= wait)
         };
-        while !found.iter().flat_map(|(_, found)| found).all(is_settled) && !is_needless() {
+        while !connections().all(is_settled) && !is_needless() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let mut listings = Listings::default();
-        let last_listed =
-            found.iter().filter_map(|(_, found)| found.as_ref().ok()?.state().first_listed()).max();
+        let last_listed = connections().filter_map(|connection| connection.state().first_listed()).max();
         let has_own_tools = workspace.config.sources.iter().any(|source| source.mcp.is_none());
         let longest = if has_own_tools { BESIDE_OWN_TOOLS } else { NOTHING_LISTED };
         for (index, found) in found {
@@ -150,17 +155,6 @@ impl Connections {
             listings.by_source.insert(index, listing);
         }
         listings
-    }
-
-    /// The reason why a server whose tools are listed is away.
-    pub fn problem(&self, server: &str) -> Option<ServerProblem> {
-        let connections = locked(&self.connections);
-        let mut listed = connections.iter().filter(|connection| connection.is_listed());
-        let found = listed.find(|connection| connection.endpoint.name == server)?;
-        match &found.state().status {
-            Status::Failed(away) => Some(away.problem.clone()),
-            _ => None,
-        }
     }
 
     /// Closes all connections; servers get a short time to end.
@@ -286,4 +280,10 @@ fn wait_for(
 fn is_configured(server: &Server, config: &Config) -> bool {
     let live = config.sources.iter().filter_map(|source| source.mcp.as_ref());
     config.servers.values().chain(live).any(|configured| configured == server)
+}
+
+/// A runtime for connections, where the program has none that they could use.
+pub(super) fn runtime() -> Result<Runtime, ServerProblem> {
+    let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    built.map_err(|error| format!("it cannot be contacted: {error}").into())
 }

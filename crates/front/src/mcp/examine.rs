@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::connections::{ENDING, runtime};
 use super::endpoint::{Endpoint, endpoints, name};
 use super::remembered_lists;
-use super::runtime::{ENDING, runtime};
 use super::server_problem::ServerProblem;
 use super::session::Session;
 use crate::credentials::Credentials;

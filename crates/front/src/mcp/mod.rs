@@ -3,7 +3,7 @@
 //! 1. An [`Endpoint`] is the address of a server: a command with its environment ([`process`], [`stdout`]), or a URL with its
 //!    headers ([`http`]). A [`ServerProblem`] is the reason why it cannot be used.
 //! 2. A [`Session`] is one open connection, in either version of the protocol: it calls tools ([`tool_call`]), lists them page
-//!    by page within limits ([`tool_list`]), and follows [`changes`].
+//!    by page within limits ([`lists`]), and follows [`changes`].
 //! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time.
 //! 4. [`Connections`] stay: each [`connection`] goes through the states of [`ServerState`], opens a session again after it has
 //!    ended, and keeps the last list of a server while it is away; the next program reads that list too ([`remembered_lists`]).
@@ -20,20 +20,18 @@ mod examine;
 mod http;
 mod id_scanner;
 mod json_lines;
+mod lists;
 mod message;
 mod pace;
 mod process;
 mod remembered_lists;
 mod requests;
-mod runtime;
 mod secrets;
-mod server_lists;
 mod server_problem;
 mod server_state;
 mod session;
 mod stdout;
 mod tool_call;
-mod tool_list;
 
 pub use changes::Changes;
 pub use client::{ClientInput, ClientSession, RequestOrigin, ServerMessage, ask, bound, to_client};
@@ -41,9 +39,9 @@ pub use connections::Connections;
 pub use endpoint::{Endpoint, EndpointUser, server_names};
 pub use examine::{Examined, examine, list_all};
 pub use json_lines::{BadLine, Line, LineCheck, LineProblem, problem_of};
+pub use lists::ServerList;
 pub use process::{inherited, with_its_children};
 pub use secrets::{FilledSecrets, Missing};
-pub use server_lists::ServerList;
 pub use server_problem::{Away, NoToken, ServerProblem};
 pub use server_state::{LiveServer, ServerState, Status};
 pub use session::Session;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::endpoint::Endpoint;
-use super::tool_list::{MAX_BYTES, MAX_TOOLS};
+use super::lists::{MAX_BYTES, MAX_TOOLS};
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::private_file;
 

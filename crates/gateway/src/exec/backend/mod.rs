@@ -23,7 +23,7 @@ use servers::{bare, mcp_server, origin, web_server};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::{Config, MissingVariable};
 use toolcrib_definition::{Backend, clean_line, clipped};
-use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Session};
+use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Session, Status};
 
 pub use backend_error::{BackendError, BackendErrorKind, Result};
 pub(super) use backend_error::{failure_of, no_backend};
@@ -116,8 +116,10 @@ impl Backends {
             return None;
         };
         let server = bare(&server);
-        let problem = self.connections.as_ref()?.problem(server)?;
-        Some(format!("the MCP server `{server}` is away: {}", problem.with_advice()))
+        let servers = self.connections.as_ref()?.servers();
+        let found = servers.into_iter().find(|live| live.endpoint.name == server)?;
+        let Status::Failed(away) = found.state.status else { return None };
+        Some(format!("the MCP server `{server}` is away: {}", away.problem.with_advice()))
     }
 
     /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
