@@ -26,7 +26,7 @@ pub enum ServerProblem {
     #[error("{}", .0.problem)]
     NoToken(NoToken),
     /// The connection did not begin or has ended, and what a command said last on stderr.
-    #[error("{}", excerpt(&with_words(why, said)))]
+    #[error("{}", excerpt(&format!("{why}{}{said}", if said.is_empty() { "" } else { "; it said: " })))]
     Ended { why: String, said: String },
     /// Another reason, which nobody decides by.
     #[error("{0}")]
@@ -84,10 +84,6 @@ impl<T: Into<Cow<'static, str>>> From<T> for ServerProblem {
     fn from(reason: T) -> Self {
         Self::Other(reason.into())
     }
-}
-
-fn with_words(why: &str, said: &str) -> String {
-    if said.is_empty() { why.to_string() } else { format!("{why}; it said: {said}") }
 }
 
 /// A server that cannot be used now.
