@@ -29,7 +29,7 @@ pub mod cli; // the command line
 #[doc(hidden)]
 pub use toolcrib_catalog::{self as catalog, arguments, config, sources};
 #[doc(hidden)]
-pub use toolcrib_definition::{self as definition, finding, schema, secret, tokens};
+pub use toolcrib_definition::{self as definition, document, finding, schema, secret, tokens};
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub use toolcrib_front::{address, credentials, mcp, watch};

@@ -23,7 +23,7 @@ use super::state::StateArgs;
 use super::word::word;
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{Answer, BlockData, CatalogView, Function, FunctionContext, Services};
 use toolcrib_gateway::state::{Session, WaitBudget};

@@ -10,7 +10,8 @@ use super::findings::{complete, in_one_line};
 use super::io::Io;
 use super::progress::Bar;
 use toolcrib_catalog::Checked;
-use toolcrib_definition::finding::{Code, Severity, locate, text_report};
+use toolcrib_definition::document::locate;
+use toolcrib_definition::finding::{Code, Severity, text_report};
 use toolcrib_providers::report::retrieval::{self, DEPTH, LabelFile, Labels, MEASURES};
 use toolcrib_search::SearchRequest;
 

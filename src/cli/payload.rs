@@ -12,7 +12,8 @@ use super::pick::PickArgs;
 use super::word::word;
 use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Checked, Profile};
-use toolcrib_definition::finding::{Code, Finding, Severity, locate, text_report};
+use toolcrib_definition::document::locate;
+use toolcrib_definition::finding::{Code, Finding, Severity, text_report};
 use toolcrib_providers::{
     self as provider, Payload, PayloadError, PayloadRequest, Provider, RequestHeader, report,
 };

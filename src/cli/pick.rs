@@ -16,7 +16,7 @@ use crate::BUILT_IN;
 use toolcrib_catalog::config::Mode;
 use toolcrib_catalog::{Checked, Profile};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 use toolcrib_definition::grammar::counted;
 use toolcrib_gateway::functions::pick::{ScorerKind, hint};
 use toolcrib_gateway::functions::{CatalogView, FunctionContext};

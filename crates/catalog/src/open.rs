@@ -19,7 +19,7 @@ pub struct Checked {
     /// Findings, located, with configured severities.
     pub findings: Findings,
     /// The files, for excerpts.
-    pub documents: Vec<toolcrib_definition::finding::Document>,
+    pub documents: Vec<toolcrib_definition::document::Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
     /// The registry version in each `registry.json` that was read.

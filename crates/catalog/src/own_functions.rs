@@ -7,7 +7,8 @@ use crate::catalog::Catalog;
 use crate::config::{Trust, Workspace};
 use crate::function_definitions::DEFINITIONS;
 use crate::sources::{Origin, RawTool, read_native};
-use toolcrib_definition::finding::{Document, Finding, Format, Place};
+use toolcrib_definition::document::{Document, Format};
+use toolcrib_definition::finding::{Finding, Place};
 
 /// The functions that toolcrib itself offers, as tools of a catalog of their own.
 pub fn functions() -> &'static Catalog {

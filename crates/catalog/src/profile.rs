@@ -6,7 +6,8 @@ use crate::catalog::Catalog;
 use crate::config;
 use crate::tool::Tool;
 use toolcrib_definition::DescriptionMode;
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 
 /// The tools of one profile, in catalog order.
 #[derive(Debug)]

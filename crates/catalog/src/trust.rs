@@ -8,7 +8,8 @@ use indexmap::IndexMap;
 use crate::config::{Exec, SetArgument, Trust, TrustHints, Workspace};
 use crate::service_prefix::ServicePrefixes;
 use crate::sources::RawTool;
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 use toolcrib_definition::{Backend, Definition, Effect};
 
 /// Fields of a tool that the operator's overlays have set.

@@ -4,6 +4,7 @@
 mod backend;
 mod category_path;
 mod definition;
+pub mod document;
 mod effect_words;
 pub mod finding;
 pub mod grammar;

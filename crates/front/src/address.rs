@@ -11,7 +11,8 @@ use reqwest::{Client, StatusCode};
 
 use toolcrib_catalog::config::{FetchError, Source, Workspace, is_safe_address, shown_address};
 use toolcrib_catalog::sources::{collect, registry_version};
-use toolcrib_definition::finding::{Document, Format, MAX_BYTES, Severity};
+use toolcrib_definition::document::{Document, Format, MAX_BYTES};
+use toolcrib_definition::finding::Severity;
 use toolcrib_definition::guard::{MISTAKE, guarded_now, locked};
 
 /// Longest time of a request with its answer.

@@ -17,7 +17,7 @@ use super::provider::{ProviderFormat, format_of};
 use toolcrib_catalog::arguments::exactly;
 use toolcrib_catalog::config::{Mode, Provider};
 use toolcrib_catalog::{Catalog, Profile};
-use toolcrib_definition::finding::well_formed;
+use toolcrib_definition::document::well_formed;
 
 impl ToolResult {
     /// A result: an envelope `{"ok", "result" | "error", ...}`, or a plain value.

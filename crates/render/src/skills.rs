@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
-    use toolcrib_definition::finding::{Document, Format};
+    use toolcrib_definition::document::{Document, Format};
 
     #[test]
     fn a_name_has_lower_case_words_and_is_taken_once() {

@@ -8,7 +8,8 @@ use toml_edit::{Array, DocumentMut, Item};
 use super::json_map::{JsonMap, Member};
 use crate::cli::findings::in_one_line;
 use toolcrib_catalog::config::{TIMEOUT_KEYS, Workspace, client_format, format_of_table, read_client_text};
-use toolcrib_definition::finding::{Code, Document, Format, pointer_join, without_comments};
+use toolcrib_definition::document::{Document, Format, pointer_join, without_comments};
+use toolcrib_definition::finding::Code;
 
 /// The name under which the client knows toolcrib.
 pub(super) const OWN: &str = "toolcrib";

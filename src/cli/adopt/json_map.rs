@@ -6,7 +6,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use toolcrib_definition::finding::{pointer_unescape, without_comments};
+use toolcrib_definition::document::{pointer_unescape, without_comments};
 
 /// An object: from its `{` to its `}`.
 #[derive(Debug)]

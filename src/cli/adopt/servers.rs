@@ -9,7 +9,7 @@ use super::undo::restored;
 use crate::cli::error::{CommandError, failed};
 use toolcrib_catalog::config::{self, Source, Workspace};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::pointer_split;
+use toolcrib_definition::document::pointer_split;
 
 /// The servers in a client's file.
 pub(super) struct ClientServers {

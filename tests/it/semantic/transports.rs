@@ -129,7 +129,7 @@ fn a_configuration_that_cannot_work_is_found_with_its_line() {
             finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml")
         };
         let mut findings: Vec<_> = checked.findings.iter().filter(of_file).cloned().collect();
-        toolcrib::finding::locate(&checked.documents, &mut findings);
+        toolcrib::document::locate(&checked.documents, &mut findings);
         assert_eq!(findings.len(), 1, "{config}: {findings:#?}");
         let place = findings[0].place.as_ref().unwrap();
         assert_eq!(place.line, Some(line), "{config}: {findings:#?}");

@@ -8,7 +8,8 @@ use super::properties::{has_all, wrapped};
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
 use crate::tool::Tool;
-use toolcrib_definition::finding::{SEVERAL_FORMS, Violation, pointer_join, pointer_split};
+use toolcrib_definition::document::{pointer_join, pointer_split};
+use toolcrib_definition::finding::{SEVERAL_FORMS, Violation};
 
 /// Places of one call that are repaired: each takes a validation, and a call with more mistakes is no slip.
 const MAX_EDITS: usize = 16;

@@ -6,9 +6,8 @@ use super::properties::{closed_properties, properties};
 use super::respell::{meant_word, only};
 use crate::schema::text_bytes;
 use crate::tool::Tool;
-use toolcrib_definition::finding::{
-    Violation, from_json, is_plausible, normalized, pointer_join, pointer_split,
-};
+use toolcrib_definition::document::{from_json, pointer_join, pointer_split};
+use toolcrib_definition::finding::{Violation, is_plausible, normalized};
 use toolcrib_definition::schema::walk::is_composing;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Effect, words};

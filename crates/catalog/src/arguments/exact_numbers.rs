@@ -5,7 +5,7 @@
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 
-use toolcrib_definition::finding::{from_json, pointer_join};
+use toolcrib_definition::document::{from_json, pointer_join};
 
 /// The digits of the numbers of one text.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::read::ArgumentReader;
 use crate::tool::Tool;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 
 /// Deepest arguments in which integers are found, and the numbers from which not every integer has a float of its own.
 const MAX_DEPTH: usize = 32;

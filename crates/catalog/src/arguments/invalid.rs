@@ -7,7 +7,8 @@ use super::field_error::{FieldError, MAX_EXPLAINED, MAX_POINTER, and_more, in_wo
 use super::properties::property;
 use super::respell::MAX_NAME;
 use crate::tool::Tool;
-use toolcrib_definition::finding::{Violation, beginning, pointer_split};
+use toolcrib_definition::document::pointer_split;
+use toolcrib_definition::finding::{Violation, beginning};
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};
 use toolcrib_definition::{clipped, words};
 

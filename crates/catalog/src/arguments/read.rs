@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::exact_numbers::{ExactNumbers, holds_float};
 use super::repair::{Repair, RepairKind};
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 
 /// A reader of JSON texts: fast at first, and once more with all digits if a number has lost some.
 #[derive(Debug, Default)]

@@ -8,7 +8,8 @@ use super::properties::{closed_properties, has_all, properties};
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
 use crate::tool::Tool;
-use toolcrib_definition::finding::{SlipPolicy, Violation, normalized, pointer_join, pointer_split};
+use toolcrib_definition::document::{pointer_join, pointer_split};
+use toolcrib_definition::finding::{SlipPolicy, Violation, normalized};
 use toolcrib_definition::{Effect, clean_line, words};
 
 /// Rounds of coercion after the first: a value is validated only under its right name, which can reveal names below it.

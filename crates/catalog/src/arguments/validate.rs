@@ -14,7 +14,7 @@ use super::read::ArgumentReader;
 use super::repair::{Repair, describe_repairs};
 use super::respell::{coerce_accepted_names, coerce_names, is_property_name};
 use crate::tool::Tool;
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Effect, clean_line};
 

@@ -10,7 +10,8 @@ use crate::service_prefix::ServicePrefixes;
 use crate::set_arguments::has_argument;
 use crate::sources::RawTool;
 use crate::trust::{OverlaidFields, settle_effect};
-use toolcrib_definition::finding::{Code, Finding, Place, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::{Definition, Effect, clean_line};
 
 /// The parts of an overlay that some tool has used.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::settings::Config;
 use toolcrib_definition::Definition;
-use toolcrib_definition::finding::schema_of;
+use toolcrib_definition::document::schema_of;
 
 /// The schemas of definitions and of the configuration for editors: the fields that a definition and an overlay share are in the first.
 pub fn schemas_for_editors() -> (Value, Value) {

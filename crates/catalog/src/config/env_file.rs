@@ -1,6 +1,6 @@
 //! Files of environment variables: `NAME=value` on each line, with comments, `export` and quotes.
 
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 
 /// The variables of a file. Lines of any other form are skipped.
 pub fn env_variables(text: &str) -> Vec<(String, String)> {

@@ -15,7 +15,8 @@ use crate::lint::CatalogLint;
 use crate::sources::LIVE;
 use crate::tool::Tool;
 use severity::{configure_severities, severity};
-use toolcrib_definition::finding::{Code, Document, Finding, Severity, locate};
+use toolcrib_definition::document::{Document, locate};
+use toolcrib_definition::finding::{Code, Finding, Severity};
 
 /// Findings in the order of their places; derefs to a slice of them.
 #[derive(Clone, Debug)]

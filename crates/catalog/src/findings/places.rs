@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::sources::PartPlaces;
-use toolcrib_definition::finding::{Code, Finding, Place, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place};
 
 /// The places of a definition and of its schema.
 #[derive(Debug)]

@@ -5,7 +5,8 @@ use std::slice;
 use hashbrown::HashSet;
 use serde_json::{Map, Value};
 
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, plain_number, pointer_join};
+use toolcrib_definition::document::{plain_number, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 use toolcrib_definition::schema::type_words::standard_type;
 use toolcrib_definition::schema::walk::{
     each_with_pointer, is_composing, is_in_place, keyword, misspelled, type_of,

@@ -6,7 +6,8 @@ use super::instructions::orders_to_the_model;
 use super::schema_mistakes::report_schema_mistakes;
 use crate::schema::{Parameters, properties};
 use crate::tool::Tool;
-use toolcrib_definition::finding::{Code, Finding, Place, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::secret::holds_credential;
 use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, words};
 

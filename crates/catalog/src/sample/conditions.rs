@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::listed::listed_values;
 use super::tokens::{Token, tokens};
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 
 /// Most arguments whose texts are read.
 const MAX_ARGUMENTS: usize = 256;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use conditions::Conditions;
 use parts::{MAX_PARTS, Parts};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::{Effect, HttpBackend, Location, path_variables, words};
 
 /// Most levels that arguments nest.

@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Number, Value};
 
 use super::pattern::text_of_pattern;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::words;
 
 /// Most schemas that apply together to one value.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::docstring::Described;
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::markup::markdown;
 
 /// Copies descriptions that only the docstring has into the schema, where readers look for them.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::compiled::Compiled;
 use super::descriptions::VALUES;
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::quoted;
 
 /// Rewrites patterns that only JavaScript reads, and takes out those that cannot be checked here.

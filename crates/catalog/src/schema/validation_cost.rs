@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::schema::walk::in_place;
 
 /// The most checks of one value that a schema may ask for.

@@ -12,7 +12,8 @@ use super::formats::{SETS, is_list_key, schema_keys};
 use super::raw_tool::RawTool;
 use super::read_tool::made_call;
 use super::shape::{Shape, Surroundings, has_schema, is_meant_as_tool, is_provider_tool};
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 use toolcrib_definition::{CategoryPath, Definition, Schema, quoted};
 
 /// Containers nest no deeper than this in any known format.

@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 use walkdir::WalkDir;
 
 use crate::config::{Selector, Source, Trust, Workspace, leads_out};
-use toolcrib_definition::finding::{Code, Finding, Place, Severity, open};
+use toolcrib_definition::document::open;
+use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::ground::is_within;
 
 /// Extensions of definition files in a folder. Other files of the same formats, such as logs, are named one by one.

@@ -10,7 +10,8 @@ use super::parts::{self, References};
 use super::raw_tool::{Origin, RawTool};
 use super::{collect, formats, openapi};
 use crate::config::{BaseUrlFrom, Category, Server, Source};
-use toolcrib_definition::finding::{Code, Document, Finding, Place, Severity};
+use toolcrib_definition::document::Document;
+use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::{Backend, CategoryPath, Schema, quoted};
 
 /// A document with its tools.

@@ -11,7 +11,8 @@ use super::pattern::has_portable_patterns;
 use super::ref_visitor::children;
 use crate::config::ToolFilter;
 use crate::schema::{Repairs, is_compilable, pattern_work, repair};
-use toolcrib_definition::finding::{Code, Finding, Place, Severity, from_json};
+use toolcrib_definition::document::from_json;
+use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::walk::each_with_pointer_mut;
 

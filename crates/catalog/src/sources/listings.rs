@@ -7,7 +7,8 @@ use std::time::Instant;
 use super::judge::judged;
 use crate::config::{MissingVariable, Server, Source, Workspace};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place};
+use toolcrib_definition::document::{Document, Format};
+use toolcrib_definition::finding::{Code, Finding, Place};
 
 /// The beginning of the name that the list of a live server has as a file.
 pub const LIVE: &str = "mcp:";

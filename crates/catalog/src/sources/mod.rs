@@ -40,7 +40,8 @@ pub use parts::PartPlaces;
 use parts::{Parts, References};
 pub use raw_tool::{Origin, RawTool};
 pub use read_tool::read_native;
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place, Unread, open};
+use toolcrib_definition::document::{Document, Format, Unread, open};
+use toolcrib_definition::finding::{Code, Finding, Place};
 
 /// All loaded tools, files and findings.
 #[derive(Debug, Default)]

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, schema_keys, text_of};
 use super::shape::{Shape, is_empty, is_schema};
 use crate::sample::Sample;
-use toolcrib_definition::finding::{Code, Finding, Place, Reader};
+use toolcrib_definition::document::Reader;
+use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::schema::walk::keyword;
 use toolcrib_definition::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
 

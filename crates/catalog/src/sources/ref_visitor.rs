@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 
 /// The values in a value; those of an object with their keys.
 pub(super) fn children(value: &Value) -> impl Iterator<Item = (&str, &Value)> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolcrib_definition::finding::pointer_split;
+use toolcrib_definition::document::pointer_split;
 
 /// Names that are unique in one place.
 #[derive(Default)]

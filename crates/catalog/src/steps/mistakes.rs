@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::tool::Tool;
-use toolcrib_definition::finding::{Code, Finding, nearest, pointer_join, pointer_unescape};
+use toolcrib_definition::document::{pointer_join, pointer_unescape};
+use toolcrib_definition::finding::{Code, Finding, nearest};
 use toolcrib_definition::schema::SchemaView;
 use toolcrib_definition::{Backend, Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 

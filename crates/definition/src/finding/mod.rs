@@ -2,48 +2,19 @@
 //!
 //! A finding is never an `Err`: one run gathers many, and bad input never takes good input down with it.
 //!
-//! 1. [`document`] reads JSON, YAML and TOML into values, within limits.
-//! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
-//! 3. [`locate()`] turns pointers into lines and columns, once, when all findings are known.
-//! 4. [`report`] prints them for people and as JSON.
+//! A stage reports [`Finding`]s that name a file and a JSON Pointer into it; [`crate::document`] turns pointers into lines
+//! and columns, and [`report`] prints findings for people and as JSON.
 
-mod any_value;
 mod code;
-mod coerced_value;
-mod document;
-mod document_error;
-mod foreign_json;
-mod json;
-mod json_wrappings;
-mod line_columns;
-mod locate;
-mod mended_json;
-mod open_file;
-mod pointer;
-mod pointer_tree;
 mod report;
-mod resolve_ref;
 mod terminal_text;
-mod toml;
-mod typed;
 mod violation;
-mod yaml;
 
 use serde::Serialize;
 
 pub use crate::near_names::{SlipPolicy, is_plausible, nearest, normalized};
 pub use code::{Code, Severity};
-pub use coerced_value::{plain_flag, plain_number};
-pub use document::{Document, Format, MAX_BYTES, Unread};
-pub use foreign_json::{MAX_OTHERS_VALUES, from_json, from_json_bytes, from_others, has_too_many_values};
-pub use json_wrappings::without_comments;
-pub use locate::locate;
-pub use mended_json::well_formed;
-pub use open_file::open;
-pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_to, pointer_unescape};
 pub use report::{github_report, json_report, sarif_report, text_report};
-pub use resolve_ref::{SchemaNames, percent_decoded, resolve_local};
-pub use typed::{Reader, schema_of};
 pub use violation::{SEVERAL_FORMS, Violation, beginning, violations};
 
 /// Place of a finding in the user's files.

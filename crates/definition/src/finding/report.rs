@@ -7,9 +7,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::line_columns::Cursor;
 use super::terminal_text::{Excerpt, excerpt, visible};
-use super::{Code, Document, Finding, Place, Severity};
+use super::{Code, Finding, Place, Severity};
+use crate::document::{Cursor, Document};
 use crate::grammar::counted;
 
 /// Most characters that are printed of one text.

@@ -4,7 +4,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
-use super::pointer::pointer_join;
+use crate::document::pointer_join;
 use crate::near_names::nearest;
 
 /// The most violations reported for one value.

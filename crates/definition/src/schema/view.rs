@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::walk::keyword;
-use crate::finding::resolve_local;
+use crate::document::resolve_local;
 use crate::words;
 
 /// Most schemas that are read as one.

@@ -6,7 +6,8 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::type_words::TYPES;
-use crate::finding::{SlipPolicy, normalized, plain_flag, plain_number, pointer_push};
+use crate::document::{plain_flag, plain_number, pointer_push};
+use crate::finding::{SlipPolicy, normalized};
 
 /// The draft that `$schema` names, otherwise 2020-12, the default of MCP and of the providers.
 pub fn draft(schema: &Value) -> Draft {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::declared::Place;
 use super::policy::SecretPolicy;
 use super::redacted::read_json;
-use crate::finding::{Violation, pointer_join, pointer_unescape};
+use crate::document::{pointer_join, pointer_unescape};
+use crate::finding::Violation;
 
 impl SecretPolicy<'_> {
     /// A violation whose message repeats no secret.

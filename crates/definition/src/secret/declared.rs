@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::finding::percent_decoded;
+use crate::document::percent_decoded;
 use crate::schema::walk::in_place;
 
 /// Most subschemas that are visited for one value.

@@ -6,7 +6,7 @@ use super::credentials::REDACTED;
 use super::declared::Place;
 use super::policy::SecretPolicy;
 use super::secret_names::{can_hold_secret, is_secret_name};
-use crate::finding::pointer_join;
+use crate::document::pointer_join;
 
 impl SecretPolicy<'_> {
     /// A value with secrets redacted, otherwise whole.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::id_scanner::IdScanner;
-use toolcrib_definition::finding::{from_json_bytes, has_too_many_values};
+use toolcrib_definition::document::{from_json_bytes, has_too_many_values};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 8 * 1024;

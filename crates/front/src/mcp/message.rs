@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::id_scanner::IdScanner;
 use crate::long_work::apart;
-use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json, has_too_many_values, well_formed};
+use toolcrib_definition::document::{MAX_OTHERS_VALUES, from_json, has_too_many_values, well_formed};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::quoted;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use toolcrib_definition::finding::pointer_unescape;
+use toolcrib_definition::document::pointer_unescape;
 
 /// The value at a pointer into an answer.
 pub fn part_of(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {

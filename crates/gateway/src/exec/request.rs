@@ -6,7 +6,8 @@ use super::select::read_select;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::{FieldError, WRAPPERS};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{from_json, normalized};
+use toolcrib_definition::document::from_json;
+use toolcrib_definition::finding::normalized;
 
 #[derive(Clone, Debug, Default)]
 pub struct CallRequest {

@@ -15,7 +15,7 @@ use super::select::{check_select, found_nothing, read_select, selected};
 use super::shape::shape_of;
 use crate::state::{MAX_BYTES_OF_CALLER, StateError, StateStore, StoredResult, now, random_id};
 use crate::tool_error::{ErrorCode, Result, ToolError};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_front::long_work::apart;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 
 /// Levels that are described.
 const LEVELS: usize = 3;

@@ -13,7 +13,7 @@ use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
 use toolcrib_catalog::arguments::WRAPPERS;
 use toolcrib_catalog::{Resolved, functions};
-use toolcrib_definition::finding::{from_json, pointer_join};
+use toolcrib_definition::document::{from_json, pointer_join};
 use toolcrib_definition::{Effect, quoted};
 
 #[derive(Deserialize)]

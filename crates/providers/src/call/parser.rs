@@ -18,7 +18,8 @@ use toolcrib_catalog::arguments::{
 use toolcrib_catalog::config::Provider;
 use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Violation, nearest, well_formed};
+use toolcrib_definition::document::well_formed;
+use toolcrib_definition::finding::{Violation, nearest};
 use toolcrib_search::model::ChatModel;
 
 /// The error of a response that cannot be read.

@@ -9,7 +9,7 @@ use super::defs::{DEFS, MAX_PARTS, measure, take_defs};
 use super::loosened::{Loosened, guard};
 use super::merge::merge;
 use super::types::names_type;
-use toolcrib_definition::finding::{SchemaNames, percent_decoded};
+use toolcrib_definition::document::{SchemaNames, percent_decoded};
 use toolcrib_definition::schema::walk::{each, each_mut, each_with_pointer_mut, is_schema};
 
 /// Most parts of definitions that are copied out of the middle of a schema, altogether.

@@ -10,7 +10,7 @@ use super::merge::merge;
 use super::restrict_keywords::{around, tell_default};
 use super::rules::Strict;
 use super::types::{add_null, allows, list_null, names_type};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::schema::walk::{each, type_of};
 
 /// Keywords that stay as they are.

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::schema::last_segment;
 use toolcrib_definition::schema::walk::below;
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::list::{Arguments, Facts, Given, Row};
 use crate::markdown::{code, inline};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::markup::markdown;
 use toolcrib_definition::schema::words::{Style, Words};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ModelError;
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::has_too_many_values;
+use toolcrib_definition::document::has_too_many_values;
 
 /// Most characters of an API's refusal that are printed.
 const MAX_EXCERPT: usize = 200;

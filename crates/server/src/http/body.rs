@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::request_context::Shared;
 use crate::response::{Problem, ProblemCode};
-use toolcrib_definition::finding::{MAX_OTHERS_VALUES, from_json_bytes, has_too_many_values};
+use toolcrib_definition::document::{MAX_OTHERS_VALUES, from_json_bytes, has_too_many_values};
 
 /// The bytes of a body that is sent as JSON.
 pub(super) async fn json_bytes(shared: &Shared, request: &Parts, body: Body) -> Result<Bytes, Problem> {

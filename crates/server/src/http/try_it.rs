@@ -12,7 +12,7 @@ use super::docs::{Pages, find};
 use super::request_context::RequestContext;
 use crate::response::{Problem, ProblemCode, Response};
 use crate::site::Attempt;
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 use toolcrib_gateway::functions::Function;
 use toolcrib_gateway::state::random_id;
 

@@ -5,7 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::RequestId;
 use serde_json::json;
 
-use toolcrib_definition::finding::MAX_OTHERS_VALUES;
+use toolcrib_definition::document::MAX_OTHERS_VALUES;
 use toolcrib_front::mcp::{BadLine, LineProblem, problem_of};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::text::{clipped, inline_html, json_text};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::from_json;
+use toolcrib_definition::document::from_json;
 
 /// Most rows of a form, and its deepest level; for the rest, a person writes JSON.
 const MAX_ROWS: usize = 150;

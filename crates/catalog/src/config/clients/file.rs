@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::format::{ClientFormat, MCP_SERVERS, OPENCODE, tables};
-use toolcrib_definition::finding::{Document, Format, Unread, without_comments};
+use toolcrib_definition::document::{Document, Format, Unread, without_comments};
 
 /// Names of files that are the configuration of a client, whatever they hold.
 const NAMES: [&str; 2] = ["mcp.json", "settings.json"];

@@ -29,7 +29,8 @@ pub use format::{TIMEOUT_KEYS, format_of_table};
 use project::{Project, settings_of};
 use rules::{Rules, is_excluded};
 pub use table::{CLIENTS, Client, ClientPlace};
-use toolcrib_definition::finding::{Code, Document, Finding, Place, pointer_join};
+use toolcrib_definition::document::{Document, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place};
 use tools::filter;
 
 /// The configuration of a client.

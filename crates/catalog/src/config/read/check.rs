@@ -11,7 +11,8 @@ use crate::config::selector::Selectors;
 use crate::config::server::Server;
 use crate::config::settings::Config;
 use crate::config::source::{Source, Trust};
-use toolcrib_definition::finding::{Code, Finding, Place, nearest, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 
 /// A finding about the setting at a pointer.
 pub(super) fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Finding {

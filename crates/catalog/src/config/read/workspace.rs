@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::config::overlay::Overlay;
 use crate::config::settings::Config;
 use crate::config::source::Source;
-use toolcrib_definition::finding::{Document, Finding};
+use toolcrib_definition::document::Document;
+use toolcrib_definition::finding::Finding;
 use toolcrib_definition::ground::is_within;
 
 /// The name of the configuration file.

@@ -8,9 +8,8 @@ use indexmap::IndexSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
-use toolcrib_definition::finding::{
-    SchemaNames, nearest, normalized, percent_decoded, plain_flag, pointer_join, resolve_local,
-};
+use toolcrib_definition::document::{SchemaNames, percent_decoded, plain_flag, pointer_join, resolve_local};
+use toolcrib_definition::finding::{nearest, normalized};
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
 use toolcrib_definition::schema::walk::{

@@ -14,7 +14,8 @@ use super::merge::{Argument, Writing};
 use super::parameter::Parameter;
 use super::paths::Found;
 use super::report::{Loss, quote};
-use toolcrib_definition::finding::{Code, pointer_join};
+use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::finding::Code;
 use toolcrib_definition::{Location, Style};
 
 /// The body of an operation.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, Target};
 use crate::sources::ref_visitor::children;
-use toolcrib_definition::finding::{pointer_join, pointer_split};
+use toolcrib_definition::document::{pointer_join, pointer_split};
 
 /// Deepest part of a document in which a `discriminator` is found.
 pub(super) const MAX_NESTED: usize = 64;

@@ -5,7 +5,8 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::report::{Loss, Report};
-use toolcrib_definition::finding::{Code, SchemaNames, percent_decoded};
+use toolcrib_definition::document::{SchemaNames, percent_decoded};
+use toolcrib_definition::finding::Code;
 
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;

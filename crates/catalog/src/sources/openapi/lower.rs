@@ -12,7 +12,8 @@ use super::discriminator::{ANY_SUBTYPE, Family, Tags};
 use super::document::{Dialect, Document, Target};
 use super::report::{Loss, Report, quote};
 use crate::sources::unique_names::DefinitionKeys;
-use toolcrib_definition::finding::{Code, plain_flag, pointer_join, pointer_push};
+use toolcrib_definition::document::{plain_flag, pointer_join, pointer_push};
+use toolcrib_definition::finding::Code;
 use toolcrib_definition::schema::walk::{self, KeywordKind, meant};
 
 /// Deepest schema that is read; deeper ones accept any value.

@@ -16,7 +16,8 @@ use super::paths::Found;
 use super::report::{Loss, quote};
 use crate::plain_text::sentence_end;
 use crate::sources::budget::weight;
-use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
+use toolcrib_definition::document::{pointer_join, pointer_to};
+use toolcrib_definition::finding::Code;
 use toolcrib_definition::{
     Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line, clipped,
     words,

@@ -14,7 +14,8 @@ use super::media::best_media;
 use super::merge::{Argument, Writing};
 use super::paths::Found;
 use super::report::{Loss, quote};
-use toolcrib_definition::finding::{Code, pointer_join, pointer_to};
+use toolcrib_definition::document::{pointer_join, pointer_to};
+use toolcrib_definition::finding::Code;
 use toolcrib_definition::{Location, RESERVED_HEADERS, Style, path_variables};
 
 /// The most parameters that are read of one list.

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::address::{base, first_server, joined};
 use super::document::Document;
 use super::report::{Loss, Report, quote};
-use toolcrib_definition::finding::{Code, pointer_join, pointer_push};
+use toolcrib_definition::document::{pointer_join, pointer_push};
+use toolcrib_definition::finding::Code;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use toolcrib_definition::clean_line;
-use toolcrib_definition::finding::{Code, Finding, Place, Severity, plain_flag, pointer_join};
+use toolcrib_definition::document::{plain_flag, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 
 /// What is missing from a tool because of a `$ref` without a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

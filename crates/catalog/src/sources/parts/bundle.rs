@@ -15,7 +15,8 @@ use crate::sources::raw_tool::RawTool;
 use crate::sources::ref_visitor::{refers_outside, refs_in, visit_objects};
 use crate::sources::unique_names::DefinitionKeys;
 use toolcrib_definition::Schema;
-use toolcrib_definition::finding::{Document, Finding, SchemaNames, pointer_join, pointer_split, pointer_to};
+use toolcrib_definition::document::{Document, SchemaNames, pointer_join, pointer_split, pointer_to};
+use toolcrib_definition::finding::Finding;
 
 /// Names that a schema gives itself. They would make the references in it relative to themselves.
 const OWN_NAMES: [&str; 5] = ["$id", "id", "$schema", "$anchor", "$dynamicAnchor"];

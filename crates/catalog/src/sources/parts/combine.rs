@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::places::PartPlaces;
 use super::referenced_files::{PartTarget, References, stem};
 use crate::sources::ref_visitor::{refers_outside, visit_objects};
-use toolcrib_definition::finding::{pointer_join, pointer_to};
+use toolcrib_definition::document::{pointer_join, pointer_to};
 
 /// The key of the other files.
 const PARTS: &str = "x-toolcrib-parts";

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use toolcrib_definition::finding::{Code, Document, Finding, MAX_BYTES, SchemaNames, open, percent_decoded};
+use toolcrib_definition::document::{Document, MAX_BYTES, SchemaNames, open, percent_decoded};
+use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::ground::is_within;
 use toolcrib_definition::guard::locked;
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::{Format, locate};
 use super::*;
+use crate::document::{Format, locate};
 
 fn document(text: &str) -> Document {
     Document::parse("tools.json", text.into(), Format::Json).unwrap()

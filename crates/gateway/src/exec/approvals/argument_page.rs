@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::state::{Approval, ApprovalStatus, HiddenValue};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::is_hidden;
 
 /// The widest piece of a text on one line, in columns.

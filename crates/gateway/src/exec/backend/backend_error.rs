@@ -6,7 +6,7 @@ use super::mcp_answer::McpAnswer;
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::with_placeholders;
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Backend, Effect};
 use toolcrib_front::credentials::SignInProblem;

@@ -22,7 +22,7 @@ use super::http::plain;
 use super::request::{BackendRequest, BackendResponse, too_many_values};
 use crate::fields::fields;
 use toolcrib_catalog::{Tool, ToolArgument};
-use toolcrib_definition::finding::from_others;
+use toolcrib_definition::document::from_others;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
 use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fields::fields;
-use toolcrib_definition::finding::from_others;
+use toolcrib_definition::document::from_others;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// The unchanged answer of an MCP server, without secrets, for a client that calls the tool by name.

@@ -11,7 +11,7 @@ use crate::caller::Caller;
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::Config;
 use toolcrib_definition::Backend;
-use toolcrib_definition::finding::{MAX_OTHERS_VALUES, has_too_many_values};
+use toolcrib_definition::document::{MAX_OTHERS_VALUES, has_too_many_values};
 use toolcrib_definition::secret::SecretPolicy;
 
 /// An admitted call, for its backend.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use toolcrib_catalog::Catalog;
 use toolcrib_catalog::config::Eval;
-use toolcrib_definition::finding::{Code, Document, Finding, Format, Place};
+use toolcrib_definition::document::{Document, Format};
+use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::{clean_line, clipped};
 
 /// Longest line and largest file that are read, in bytes.

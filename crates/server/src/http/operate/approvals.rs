@@ -10,7 +10,7 @@ use super::super::request_context::RequestContext;
 use super::visit::{ROWS, missing, session_href, unreadable};
 use crate::response::{Problem, ProblemCode, Response};
 use crate::site::{inline_html, short_line};
-use toolcrib_definition::finding::pointer_join;
+use toolcrib_definition::document::pointer_join;
 use toolcrib_gateway::exec::{Decided, Decision, decide, erased, has_changed, whole_arguments};
 use toolcrib_gateway::state::{Approval, ApprovalStatus, now, utc};
 

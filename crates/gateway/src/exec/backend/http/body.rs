@@ -7,7 +7,7 @@ use super::query::{form, pairs};
 use super::text::plain;
 use crate::exec::backend::backend_error::BackendError;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::finding::resolve_local;
+use toolcrib_definition::document::resolve_local;
 
 const JSON: &str = "application/json";
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::content::content;
 use crate::exec::backend::backend_error::{BackendError, BackendErrorKind, wait_for};
 use toolcrib_definition::Effect;
-use toolcrib_definition::finding::from_others;
+use toolcrib_definition::document::from_others;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Bytes that are read of an error's body.

@@ -15,7 +15,7 @@ use crate::exec::backend::backend_error::BackendError;
 use crate::exec::backend::request::{BackendResponse, too_many_values};
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::Effect;
-use toolcrib_definition::finding::from_others;
+use toolcrib_definition::document::from_others;
 use toolcrib_front::long_work::apart;
 
 /// Reads a successful answer of the server with this name.

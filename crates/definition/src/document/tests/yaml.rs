@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Code, Document, Finding, Format};
+use super::super::{Document, Format};
 use super::*;
+use crate::finding::{Code, Finding};
 
 fn read(text: &str) -> Result<Value, Finding> {
     Document::parse("f", text.into(), Format::Yaml).map(|document| document.value)

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Document, Finding, Format};
+use super::super::{Document, Format};
 use super::*;
+use crate::finding::Finding;
 
 fn read(text: &str) -> Result<Value, Finding> {
     Document::parse("f", text.into(), Format::Toml).map(|document| document.value)

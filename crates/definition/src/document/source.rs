@@ -8,7 +8,8 @@ use super::document_error::DocumentError;
 use super::json_wrappings::unwrapped;
 use super::line_columns::Cursor;
 use super::pointer_tree::{PointerTree, Span};
-use super::{Code, Finding, Place, json, toml, yaml};
+use super::{json, toml, yaml};
+use crate::finding::{Code, Finding, Place};
 
 /// Most bytes of a source.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -146,5 +147,5 @@ pub(super) fn located(file: &str, text: &str, offset: usize) -> Place {
 }
 
 #[cfg(test)]
-#[path = "tests/document.rs"]
+#[path = "tests/source.rs"]
 mod tests;

@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::document::{Document, Format, MAX_BYTES, Unread, located};
 use super::mended_json::mended;
-use super::{Code, Finding, Place, Severity};
+use super::source::{Document, Format, MAX_BYTES, Unread, located};
+use crate::finding::{Code, Finding, Place, Severity};
 
 /// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
 pub fn open(path: &Path, shown: &str) -> Result<Document, Box<Unread>> {

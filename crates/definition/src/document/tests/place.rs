@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::{Code, Format, Place};
+use super::super::Format;
 use super::*;
+use crate::finding::{Code, Place};
 
 fn finding(file: &str, pointer: &str) -> Finding {
     Finding::new(Code::SchemaInvalid, "m").at(Place::new(file, pointer))

@@ -1,7 +1,7 @@
 //! Byte offsets to lines and columns and back, in one pass over the text.
 
 /// A place in a text that only moves forward, so that many look-ups in order take one pass.
-pub(super) struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
     offset: usize,
     line: usize,
@@ -9,12 +9,12 @@ pub(super) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         Self { text, offset: 0, line: 1, column: 1 }
     }
 
     /// Line and column, from 1, of a byte offset that is not before the last one.
-    pub(super) fn seek(&mut self, offset: usize) -> (usize, usize) {
+    pub(crate) fn seek(&mut self, offset: usize) -> (usize, usize) {
         let mut end = offset.min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;
@@ -33,7 +33,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The byte offset of a line and column that are not before the last ones; the end of the line if it is shorter.
-    pub(super) fn find(&mut self, line: usize, column: usize) -> Option<usize> {
+    pub(crate) fn find(&mut self, line: usize, column: usize) -> Option<usize> {
         while self.line < line {
             self.offset += self.text.get(self.offset..)?.find('\n')? + 1;
             self.line += 1;

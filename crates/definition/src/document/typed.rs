@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::coerced_value::{plain_flag, plain_number};
-use super::violation::{Violation, violations};
-use super::{Code, Finding, Place, pointer_split};
+use super::pointer::pointer_split;
+use crate::finding::{Code, Finding, Place, Violation, violations};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;

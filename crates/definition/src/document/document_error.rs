@@ -1,7 +1,7 @@
 //! The fault that ends the reading of a source, in any format.
 
 use super::any_value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
-use super::{Code, Finding};
+use crate::finding::{Code, Finding};
 
 /// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 
-use super::Code;
 use super::any_value::{MOST_NAMED, Meter, Node, TWICE, read_json};
 use super::json::{MAX_LEVELS, document_error, offset, parse_with};
+use crate::finding::Code;
 
 /// Something that was mended: its offset, the code of its finding, and the message.
 type Mended = (usize, Code, String);

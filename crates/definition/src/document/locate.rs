@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::Finding;
-use super::document::Document;
 use super::line_columns::Cursor;
 use super::pointer_tree::{NodeId, PointerTree};
+use super::source::Document;
+use crate::finding::Finding;
 
 /// Fills in missing lines and columns of all findings whose file is among the documents.
 ///
