@@ -3,8 +3,10 @@
 use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 use serde_json::Value;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
-use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
+use serde_saphyr::granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
+use serde_saphyr::{
+    Error, ExternalMessageSource, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter,
+};
 
 use super::any_value::{MAX_VALUES, Meter, Node, TWICE};
 use super::document_error::DocumentError;
@@ -109,11 +111,11 @@ fn document_error(text: &str, error: &Error) -> DocumentError {
             if let Some((key, _)) = message.split_once(TWICE) {
                 return DocumentError::new(offset, format!("{key}{TWICE}")).help("remove one of the two");
             }
-            if message.contains("recursion limit exceeded") || message.contains("nesting limit") {
+            if matches!(parser_error(error), Some(ErrorKind::RecursionLimitExceeded)) {
                 return DocumentError::too_deep(offset, MAX_LEVELS);
             }
             let invalid = DocumentError::new(offset, format!("not valid YAML: {message}"));
-            match advice(&message, text.get(..offset).unwrap_or_default()) {
+            match advice(error, text.get(..offset).unwrap_or_default()) {
                 Some(help) => invalid.help(help),
                 None => invalid,
             }
@@ -121,25 +123,40 @@ fn document_error(text: &str, error: &Error) -> DocumentError {
     }
 }
 
+/// The error of the parser, where an error comes from there.
+fn parser_error(error: &Error) -> Option<&ErrorKind> {
+    let Error::ExternalMessage { source, .. } = error else { return None };
+    match &**source {
+        ExternalMessageSource::Parser(error) => Some(error.kind()),
+        _ => None,
+    }
+}
+
 /// `before` is the text before the mistake.
-fn advice(message: &str, before: &str) -> Option<&'static str> {
+fn advice(error: &Error, before: &str) -> Option<&'static str> {
+    let Some(kind) = parser_error(error) else {
+        let is_key = matches!(error, Error::Unexpected { expected: "string scalar", .. });
+        return is_key.then_some("keys are text, numbers or booleans");
+    };
     // A single word before the colon is a key at a wrong indentation, rather than a text.
     let line = before.rsplit('\n').next().unwrap_or_default().trim().trim_start_matches("- ");
     let is_key = !line.trim_matches(['"', '\'']).contains(|c: char| c.is_whitespace() || c == ':');
-    if message.contains("mapping values are not allowed") && is_key && before.contains('\n') {
-        return Some("indent this key like the keys next to it; text that holds `: ` belongs in quotes");
-    }
-    let advice = [
-        ("tabs disallowed", "indent with spaces instead of tabs"),
-        ("found a tab", "indent with spaces instead of tabs"),
-        ("expected '-' indicator", "indent the keys of an item like its first key"),
-        ("invalid indentation", "indent every line of the text deeper than its key"),
-        ("mapping values are not allowed", "put text that holds `: ` in quotes"),
-        ("unexpected character", "put text that holds special characters in quotes"),
-        ("expected string scalar", "keys are text, numbers or booleans"),
-        ("did not find expected key", "indent all keys of a mapping alike"),
-    ];
-    advice.into_iter().find(|(cause, _)| message.contains(cause)).map(|(_, advice)| advice)
+    Some(match kind {
+        ErrorKind::MappingValueNotAllowed if is_key && before.contains('\n') => {
+            "indent this key like the keys next to it; text that holds `: ` belongs in quotes"
+        }
+        ErrorKind::MappingValueNotAllowed => "put text that holds `: ` in quotes",
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInPlainScalar => {
+            "indent with spaces instead of tabs"
+        }
+        ErrorKind::ExpectedBlockSequenceEntry => "indent the keys of an item like its first key",
+        ErrorKind::InvalidIndentation
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::InvalidFlowScalarIndent => "indent every line of the text deeper than its key",
+        ErrorKind::UnexpectedCharacter { .. } => "put text that holds special characters in quotes",
+        ErrorKind::ExpectedBlockMappingKey => "indent all keys of a mapping alike",
+        _ => return None,
+    })
 }
 
 /// Spans of the nodes of the tree. A place behind an alias or a merge is that of the alias or the merge.
