@@ -1,48 +1,20 @@
 //! Markdown to plain text, and where its first sentence ends.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use toolcrib_definition::clean_line;
+use toolcrib_definition::markdown::Inline;
 
-static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"!?\[([^\[\]]*)\]\([^()\s]*\)").ok());
 /// One line of plain text: links, emphasis, code ticks, bullets and headings are taken away.
 pub(super) fn without_marks(line: &str) -> String {
     let line = clean_line(line);
-    let has_marks = line.bytes().any(|byte| matches!(byte, b'*' | b'[' | b'<' | b'`' | b'&' | b'_'));
-    let text = if has_marks { without_inline_marks(line) } else { line };
-    let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
-    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
+    let has_marks = line.contains(['*', '[', '`', '_']);
+    let text = if has_marks { clean_line(&Inline::read(&line).plain(&line)) } else { line };
+    without_opening(&text).to_string()
 }
 
-fn without_inline_marks(line: String) -> String {
-    let text = match &*LINK {
-        Some(link) => link.replace_all(&line, "$1").into_owned(),
-        None => line,
-    };
-    let text = text.replace("**", "").replace('`', "");
-    clean_line(&without_underscores(&without_stars(&text)))
-}
-
-/// Emphasis with single stars, which stand at the borders of words and not between spaces.
-fn without_stars(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let is_letter = |at: usize| chars.get(at).is_some_and(|c| c.is_alphanumeric());
-    // Whether letters stand before and after a star.
-    let around = |at: usize| (at > 0 && is_letter(at - 1), is_letter(at + 1));
-    let stars: Vec<usize> = (0..chars.len()).filter(|&at| chars[at] == '*').collect();
-    let paired = stars.len() == 2 && around(stars[0]) == (false, true) && around(stars[1]) == (true, false);
-    chars.iter().enumerate().filter(|(at, _)| !(paired && stars.contains(at))).map(|(_, c)| c).collect()
-}
-
-/// Emphasis with `__`, which Python's own names carry too: those are followed by letters and stay.
-fn without_underscores(text: &str) -> String {
-    if text.starts_with("__") && text.matches("__").count() == 2 && text.contains(' ') {
-        text.replacen("__", "", 2)
-    } else {
-        text.to_string()
-    }
+/// A plain text without the bullets, the marks of headings and the emoji before it.
+pub(super) fn without_opening(text: &str) -> &str {
+    let text = text.trim().trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
+    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c))
 }
 
 fn is_emoji(c: char) -> bool {

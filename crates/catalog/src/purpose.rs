@@ -9,7 +9,7 @@ use crate::short::{capitalised, derive};
 use crate::title::{bare, spelled};
 use crate::tool::Tool;
 use toolcrib_definition::grammar::{WordClass, plural, singular};
-use toolcrib_definition::markup::markdown;
+use toolcrib_definition::markdown::from_html;
 use toolcrib_definition::{CategoryPath, beginning, clean_line, clean_text, words};
 
 /// Most verbs, and most nouns, of a purpose.
@@ -40,7 +40,7 @@ impl Catalog {
 /// The descriptions of sources that tell more than the title does, each as one short line.
 pub(super) fn purposes_of_sources(described: Vec<Category>) -> impl Iterator<Item = Category> {
     described.into_iter().filter_map(|category| {
-        let text = markdown(category.summary.as_deref()?);
+        let text = from_html(category.summary.as_deref()?);
         let text = clean_text(&text);
         let summary = derive(&category.path, &text, Cap::default());
         let is_purpose = tells_more(&category.path, &summary) && !is_disclaimer(&summary);

@@ -9,7 +9,7 @@ mod effect_words;
 pub mod finding;
 pub mod grammar;
 pub mod ground;
-pub mod markup;
+pub mod markdown;
 mod name;
 mod near_names;
 mod raw_schema;

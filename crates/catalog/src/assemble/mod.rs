@@ -23,7 +23,7 @@ use overlays::Overlays;
 use tool::{Assembly, Built};
 use toolcrib_definition::Definition;
 use toolcrib_definition::finding::Finding;
-use toolcrib_definition::markup::markdown;
+use toolcrib_definition::markdown::from_html;
 
 /// Assembles the catalog, and adds findings in the order of the tools; the returned lint has the rest. `described` are the
 /// categories that sources describe; those that the configuration describes come first.
@@ -83,7 +83,7 @@ fn write_markdown(definition: &mut Definition) {
     let texts =
         std::iter::once(description).chain(short_description).chain(returns).chain(notes).chain(errors);
     for text in texts {
-        if let Cow::Owned(markdown) = markdown(text) {
+        if let Cow::Owned(markdown) = from_html(text) {
             *text = markdown;
         }
     }

@@ -15,7 +15,7 @@ use crate::tool::Tool;
 use crate::{docstring, lint, names, policy, schema, short, steps, structure, trust};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, Severity};
-use toolcrib_definition::markup::without_prompt_tags;
+use toolcrib_definition::markdown::without_prompt_tags;
 use toolcrib_definition::{
     Backend, Definition, Effect, Example, HttpBackend, Location, RESERVED_HEADERS, clean_line, clean_text,
 };

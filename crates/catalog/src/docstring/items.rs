@@ -1,7 +1,8 @@
 //! The items in a section of a docstring: arguments, the result, errors, bullets and paragraphs.
 
 use super::described::{Described, is_type, kind};
-use super::lines::{bullet, dedent, indent, is_name, is_name_char};
+use super::lines::{dedent, indent, is_name, is_name_char};
+use toolcrib_definition::markdown::{Fences, bullet};
 use toolcrib_definition::schema::type_words::parts;
 
 /// The result in a section of its own: `dict: text`, or NumPy's type with the text below it, after a name or none.
@@ -121,10 +122,9 @@ fn is_error_name(text: &str) -> bool {
 /// The paragraphs of a block; code fences stay whole.
 pub(super) fn paragraphs(block: &str) -> Vec<String> {
     let mut found = vec![String::new()];
-    let mut fenced = false;
+    let mut fences = Fences::default();
     for line in block.lines() {
-        fenced ^= line.trim_start().starts_with("```");
-        if line.trim().is_empty() && !fenced {
+        if !fences.holds(line) && line.trim().is_empty() {
             found.push(String::new());
         } else if let Some(paragraph) = found.last_mut() {
             if !paragraph.is_empty() {

@@ -1,4 +1,4 @@
-//! Lines of a docstring: their indents, bullets and names.
+//! Lines of a docstring: their indents and names.
 
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 64
@@ -8,14 +8,6 @@ pub(super) fn is_name(name: &str) -> bool {
 
 pub(super) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '[' | ']')
-}
-
-/// The text of a bulleted line.
-pub(super) fn bullet(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let marks = ["- ", "* ", "\u{2022} ", "\u{2013} ", "\u{2022}"];
-    let text = marks.into_iter().find_map(|mark| line.strip_prefix(mark))?.trim();
-    (!text.is_empty()).then_some(text)
 }
 
 /// Indent of a line, in spaces.

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use items::{arguments, errors, items, paragraphs, result};
 use lines::{dedent, dedent_docstring, indent};
 use sections::{Field, Section, block_end, field, heading};
+use toolcrib_definition::markdown::Fences;
 
 /// A long description, taken apart. Text that is not clearly a section stays in the body, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,12 +40,11 @@ pub fn split(text: &str) -> Docstring {
     let mut parts = Docstring::default();
     let mut body: Vec<&str> = Vec::new();
     let mut without_arguments: Vec<&str> = Vec::new();
-    let mut fenced = false;
+    let mut fences = Fences::default();
     let mut at = 0;
     while let Some(&line) = lines.get(at) {
-        fenced ^= line.trim_start().starts_with("```");
         let known = parts.arguments.len();
-        let end = if fenced { None } else { parts.lift(&lines, at) };
+        let end = if fences.holds(line) { None } else { parts.lift(&lines, at) };
         if end.is_none() {
             body.push(line);
         }

@@ -1,6 +1,7 @@
 //! Sections of a docstring: the headings and fields that open them, and the lines on which they end.
 
-use super::lines::{bullet, indent, is_name};
+use super::lines::{indent, is_name};
+use toolcrib_definition::markdown::{Fences, bullet};
 
 /// The section that a heading opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub(super) fn block_end(lines: &[&str], at: usize, heading: &Heading<'_>) -> usi
     let first = lines[heading.content..].iter().find(|line| !line.trim().is_empty());
     let indented = first.is_some_and(|line| indent(line) > outer);
     let bulleted = first.is_some_and(|line| bullet(line).is_some());
-    let mut fenced = false;
+    let mut fences = Fences::default();
     let mut blank =
         heading.style == Style::Inline && lines.get(heading.content).is_none_or(|l| l.trim().is_empty());
     let mut any = heading.style == Style::Inline;
@@ -97,17 +98,17 @@ pub(super) fn block_end(lines: &[&str], at: usize, heading: &Heading<'_>) -> usi
             blank = any;
             continue;
         }
-        let starts_section = !fenced && (self::heading(lines, index).is_some() || field(line).is_some());
+        let starts_section = self::heading(lines, index).is_some() || field(line).is_some();
         let outdented = match heading.style {
             Style::Markdown => line.starts_with('#'),
             Style::Inline => blank,
             Style::Plain if indented => indent(line) <= outer,
             Style::Plain => (blank && !(bulleted && bullet(line).is_some())) || line.starts_with('#'),
         };
-        if !fenced && (starts_section || outdented) {
+        if !fences.are_open() && (starts_section || outdented) {
             break;
         }
-        fenced ^= line.trim_start().starts_with("```");
+        fences.holds(line);
         (blank, any, end) = (false, true, index + 1);
     }
     end

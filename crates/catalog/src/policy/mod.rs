@@ -9,8 +9,9 @@ use regex::Regex;
 
 use crate::config::ShortDescription;
 use crate::docstring::{self, Docstring};
-use crate::plain_text::{sentence_end, without_marks};
+use crate::plain_text::{sentence_end, without_marks, without_opening};
 use crate::short::capped;
+use toolcrib_definition::markdown::{Fences, item};
 use toolcrib_definition::{Policy, beginning};
 
 const MAX_ITEMS: usize = 8;
@@ -32,11 +33,10 @@ pub fn extract(description: &str, parts: &Docstring) -> Option<Policy> {
     let parts = of_start.as_ref().unwrap_or(parts);
     let mut found = Policy::default();
     let mut under: Option<Rule> = None;
-    let mut fenced = false;
+    let mut fences = Fences::default();
     let texts = std::iter::once(&parts.body).chain(&parts.notes).map(|text| on_lines(text));
     for paragraph in lines(&texts.collect::<Vec<_>>().join("\n\n")) {
-        fenced ^= paragraph.starts_with("```");
-        if fenced || paragraph.is_empty() {
+        if fences.holds(&paragraph) || paragraph.is_empty() {
             continue;
         }
         under = read(&paragraph, under, &mut found);
@@ -59,10 +59,10 @@ fn read(line: &str, under: Option<Rule>, found: &mut Policy) -> Option<Rule> {
             }
         };
     }
-    if let Some(item) = bulleted(line) {
+    if let Some(text) = item(line) {
         match under {
-            Some(rule) => add(found, rule, item),
-            None => sentences(item, found),
+            Some(rule) => add(found, rule, text),
+            None => sentences(text, found),
         }
         return under;
     }
@@ -128,19 +128,11 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn ticked(line: &str) -> Option<(Rule, &str)> {
-    let line = bulleted(line).unwrap_or(line);
+    let line = item(line).unwrap_or(line);
     let marks = [(Rule::Do, ["✅", "✔", "👍"]), (Rule::Dont, ["❌", "🚫", "⛔"])];
     marks
         .iter()
         .find_map(|(rule, marks)| marks.iter().find_map(|mark| Some((*rule, line.strip_prefix(mark)?))))
-}
-
-fn bulleted(line: &str) -> Option<&str> {
-    let marked = ["- ", "* ", "• ", "– ", "•"].into_iter().find_map(|mark| line.strip_prefix(mark));
-    marked.or_else(|| {
-        let (number, text) = line.split_once(['.', ')'])?;
-        (number.parse::<u8>().is_ok() && text.starts_with(' ')).then(|| text.trim_start())
-    })
 }
 
 // Word borders are those of ASCII: Unicode ones cost the regex engine ten times the time.
@@ -165,12 +157,12 @@ static INLINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 fn sentences(line: &str, found: &mut Policy) {
-    let mut rest = line;
+    let plain = without_marks(line);
+    let mut rest = plain.as_str();
     while !rest.trim().is_empty() {
         let (sentence, after) = rest.split_at(sentence_end(rest));
-        rest = after;
-        let sentence = without_marks(sentence);
-        let label = LABEL.as_ref().and_then(|label| label.find(&sentence));
+        rest = without_opening(after);
+        let label = LABEL.as_ref().and_then(|label| label.find(sentence));
         let sentence = &sentence[label.map_or(0, |label| label.end())..];
         let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(sentence));
         let is_rule = !sentence.ends_with(':') && sentence.split_whitespace().nth(2).is_some();
@@ -184,7 +176,9 @@ fn sentences(line: &str, found: &mut Policy) {
 /// Adds an item; a rule for the unclear case may stand at the end of the last of the clear ones.
 fn add(found: &mut Policy, rule: Rule, text: &str) {
     let is_edge = |text: &str| EDGE.as_ref().is_some_and(|edge| edge.is_match(text.trim()));
-    let forbids = |text: &str| DONT.as_ref().is_some_and(|dont| dont.is_match(&without_marks(text)));
+    let forbids = |text: &str| DONT.as_ref().is_some_and(|dont| dont.is_match(text));
+    let text = without_marks(text);
+    let text = text.as_str();
     let (first, after) = text.split_at(sentence_end(text));
     match rule {
         Rule::Do | Rule::Dont if is_edge(text) => push(&mut found.edge_cases, text),
@@ -201,8 +195,8 @@ fn add(found: &mut Policy, rule: Rule, text: &str) {
 }
 
 fn push(items: &mut Vec<String>, text: &str) {
-    let text = without_marks(text);
-    let text = text.strip_suffix(['.', ';', ',']).unwrap_or(&text);
+    let text = without_opening(text);
+    let text = text.strip_suffix(['.', ';', ',']).unwrap_or(text);
     let text = capped(text, ITEM).unwrap_or_else(|| text.to_string());
     if items.len() < MAX_ITEMS && text.chars().any(char::is_alphanumeric) && !items.contains(&text) {
         items.push(text);
@@ -222,7 +216,7 @@ fn lines(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {
         let starts_new = line.is_empty()
-            || bulleted(line).is_some()
+            || item(line).is_some()
             || ticked(line).is_some()
             || is_upper_case(line)
             || line.starts_with(['#', '`', '|']);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::docstring::Described;
 use toolcrib_definition::document::pointer_join;
-use toolcrib_definition::markup::markdown;
+use toolcrib_definition::markdown::from_html;
 
 /// Copies descriptions that only the docstring has into the schema, where readers look for them.
 pub(super) fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Described>) {
@@ -50,7 +50,7 @@ pub(super) const VALUES: [&str; 6] = ["enum", "const", "default", "examples", "e
 pub(super) fn has_markup(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => fields.iter().any(|(keyword, value)| match value {
-            Value::String(text) => is_text(keyword) && matches!(markdown(text), Cow::Owned(_)),
+            Value::String(text) => is_text(keyword) && matches!(from_html(text), Cow::Owned(_)),
             value => !VALUES.contains(&keyword.as_str()) && has_markup(value),
         }),
         Value::Array(items) => items.iter().any(has_markup),
@@ -62,7 +62,7 @@ pub(super) fn has_markup(schema: &Value) -> bool {
 pub(super) fn write_markdown(schema: &mut Value) {
     match schema {
         Value::Object(fields) => fields.iter_mut().for_each(|(keyword, value)| match value {
-            Value::String(text) if is_text(keyword) => *text = markdown(text).into_owned(),
+            Value::String(text) if is_text(keyword) => *text = from_html(text).into_owned(),
             value if !VALUES.contains(&keyword.as_str()) => write_markdown(value),
             _ => {}
         }),

@@ -1,18 +1,14 @@
 //! The first sentence of a description that says what a tool is for.
 
 use crate::plain_text::{sentence_end, without_marks};
+use toolcrib_definition::markdown::{Fences, item};
 
 /// The first sentence with content, on one line and without markdown.
 pub(super) fn first_sentence(text: &str) -> String {
     let mut title = String::new();
     let mut disclaimer = String::new();
-    let mut rest = text;
-    while !rest.trim().is_empty() {
-        let (paragraph, after) = paragraph(rest);
-        rest = after;
-        if paragraph.starts_with(char::from(0)) {
-            continue;
-        }
+    let mut paragraphs = paragraphs(text).into_iter().peekable();
+    while let Some(paragraph) = paragraphs.next() {
         let plain = without_marks(&paragraph);
         let mut sentence = said(&plain);
         let mut end = sentence.len();
@@ -33,7 +29,7 @@ pub(super) fn first_sentence(text: &str) -> String {
             && (paragraph.contains(":**") || paragraph.contains("**:")))
             || is_need(sentence);
         let is_title = paragraph.starts_with('#')
-            || (is_label && !rest.trim().is_empty())
+            || (is_label && paragraphs.peek().is_some())
             || (!sentence.contains(' ') && sentence.is_ascii());
         if !is_title {
             return sentence.to_string();
@@ -93,28 +89,26 @@ fn is_rule(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
 }
 
-/// The first paragraph as one line, and the rest. Code blocks come out as a zero byte.
-fn paragraph(text: &str) -> (String, &str) {
-    let text = text.trim_start_matches(['\n', '\r']);
-    let mut line_of: Vec<&str> = Vec::new();
-    let mut at = 0;
-    if text.trim_start().starts_with("```") {
-        let open = text.find("```").unwrap_or(0) + 3;
-        let close = text[open..].find("```").map_or(text.len(), |close| open + close + 3);
-        return ("\0".to_string(), &text[close..]);
-    }
-    for line in text.split_inclusive('\n') {
-        let trimmed = line.trim();
-        if trimmed.is_empty() || line_of.last().is_some_and(|above| breaks(above, trimmed)) {
-            break;
+/// The paragraphs of a text, each as one line, without code.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut fences = Fences::default();
+    let mut above = None;
+    for line in text.lines().map(str::trim) {
+        if fences.holds(line) || line.starts_with("```") || line.is_empty() {
+            above = None;
+            continue;
         }
-        line_of.push(trimmed);
-        at += line.len();
+        match (above, paragraphs.last_mut()) {
+            (Some(above), Some(paragraph)) if !breaks(above, line) => {
+                paragraph.push(' ');
+                paragraph.push_str(line);
+            }
+            _ => paragraphs.push(line.to_string()),
+        }
+        above = Some(line);
     }
-    if line_of.is_empty() {
-        at = text.find('\n').map_or(text.len(), |end| end + 1);
-    }
-    (line_of.join(" "), &text[at..])
+    paragraphs
 }
 
 /// Whether a line begins a new block although no blank line stands before it.
@@ -123,13 +117,7 @@ fn breaks(above: &str, line: &str) -> bool {
         "a", "an", "the", "and", "or", "of", "to", "with", "for", "in", "on", "by", "from", "your", "its",
         "their", "this", "is", "are", "as", "at", "that", "into", "using", "given", "via",
     ];
-    let marked = line.starts_with(['#', '|', '•', '✅', '❌'])
-        || line.starts_with("```")
-        || line.starts_with("- ")
-        || line.starts_with("* ")
-        || line
-            .split_once(['.', ')'])
-            .is_some_and(|(n, rest)| n.parse::<u8>().is_ok() && rest.starts_with(' '));
+    let marked = line.starts_with(['#', '|', '•', '✅', '❌']) || item(line).is_some();
     let last_word = above.rsplit(' ').next().unwrap_or("").to_ascii_lowercase();
     let open = above.ends_with(',') || OPEN.contains(&last_word.as_str());
     let short = above.chars().count() <= 60;

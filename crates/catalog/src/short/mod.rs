@@ -10,7 +10,7 @@ pub(crate) use shared_openings::SharedOpenings;
 use crate::config::ShortDescription as Cap;
 use crate::docstring;
 use first_sentence::first_sentence;
-use toolcrib_definition::markup::without_prompt_tags;
+use toolcrib_definition::markdown::without_prompt_tags;
 use toolcrib_definition::words;
 
 /// The short description of a tool: the first sentence of the long one, or the words of the name.

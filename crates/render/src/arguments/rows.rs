@@ -12,7 +12,7 @@ use crate::markdown::{code, inline};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::grammar::counted;
-use toolcrib_definition::markup::markdown;
+use toolcrib_definition::markdown::from_html;
 use toolcrib_definition::schema::words::{Style, Words};
 use toolcrib_definition::schema::{Property, SchemaView};
 
@@ -247,7 +247,7 @@ impl<'a> Writer<'a> {
     fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
         let Some(text) = view.about(name) else { return String::new() };
         // The schema of a result is the author's.
-        let text = if self.is_result { markdown(text) } else { Cow::Borrowed(text) };
+        let text = if self.is_result { from_html(text) } else { Cow::Borrowed(text) };
         inline(&self.shorten(&text))
     }
 

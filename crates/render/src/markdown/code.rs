@@ -1,12 +1,12 @@
 //! Text as code: a span on one line, or a fenced block.
 
 use super::markers::break_marker;
-use super::plain::{PLAIN_IN_CODE, is_plain};
+use super::plain::{IN_CODE, is_plain};
 use toolcrib_definition::{clean_line, clean_text};
 
 /// Text as an inline code span on one line; empty text gives an empty string.
 pub(crate) fn code(text: &str) -> String {
-    if is_plain(text, &PLAIN_IN_CODE) {
+    if is_plain(text, IN_CODE) {
         return if text.is_empty() { String::new() } else { ["`", text, "`"].concat() };
     }
     let line = clean_line(text);
@@ -34,7 +34,7 @@ pub(crate) fn fence(language: &str, text: &str) -> String {
 }
 
 /// Starts and lengths of the runs of backticks.
-pub(super) fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
+fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let start = from + text.get(from..)?.find('`')?;

@@ -1,30 +1,29 @@
 //! One line of untrusted text: escaped just enough that it is text and nothing else.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
-use super::code::{backtick_runs, code};
-use super::links::{is_web, without_links};
+use super::code::code;
+use super::links::{is_of_a_website, is_web};
 use super::markers::break_marker;
-use super::plain::{PLAIN_INLINE, is_plain};
+use super::plain::{INLINE, is_plain};
 use toolcrib_definition::clean_line;
+use toolcrib_definition::markdown::{Edit, Inline, Link, edited};
 
 /// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by
 /// its address where that is a web address. A word that Markdown would read as markup becomes code.
 pub fn inline(text: &str) -> String {
-    if is_plain(text, &PLAIN_INLINE) && block_marker(text).is_none() {
+    if is_plain(text, INLINE) && block_marker(text).is_none() {
         return text.to_string();
     }
-    let line = clean_line(text);
-    let line = without_links(&line, &code_spans(&line));
-    let line = Line::read(&line).without_stars();
+    let line = without_links_and_emphasis(&clean_line(text));
     let line = break_marker(&line, "<! --");
     Line::read(&line).written()
 }
 
 /// A name as one line that shows every character of it: as code where Markdown would read more than its text.
 pub fn name(text: &str) -> String {
-    if is_plain(text, &PLAIN_INLINE) && block_marker(text).is_none() {
+    if is_plain(text, INLINE) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = clean_line(text);
@@ -32,25 +31,39 @@ pub fn name(text: &str) -> String {
     if is_text && block_marker(&line).is_none() { line } else { code(&line) }
 }
 
-/// The line, and facts that need a look at all of it.
+/// The line with its links as text, and without the marks of emphasis, which are not worth their tokens here. The target of a
+/// link stays if it is a web address; a link that leads nowhere stays as it is.
+fn without_links_and_emphasis(line: &str) -> String {
+    let read = Inline::read(line);
+    let is_link =
+        |link: &&Link| !link.text.is_empty() && (is_web(&link.target) || is_of_a_website(&link.target));
+    let mut edits: Vec<Edit> = Vec::new();
+    for link in read.links.iter().filter(is_link) {
+        let [before, after] = link.around();
+        let target = if is_web(&link.target) { format!(" ({})", link.target) } else { String::new() };
+        edits.extend([(before, String::new()), (after, target)]);
+    }
+    let marks = read.emphasis.iter().filter(|emphasis| emphasis.is_meant(line));
+    let marks = marks.flat_map(|emphasis| [emphasis.opening.clone(), emphasis.closing.clone()]);
+    edits.extend(marks.map(|mark| (mark, String::new())));
+    edited(line, edits)
+}
+
+/// The line, and what Markdown reads in it.
 struct Line<'a> {
     text: &'a str,
-    /// Closed code spans.
+    /// Code spans.
     spans: Vec<Range<usize>>,
-    /// From the first `*`, `_` or `~` that can open emphasis to the last that can close it.
-    stars: Range<usize>,
-    underscores: Range<usize>,
-    tildes: Range<usize>,
+    /// Places of the characters that emphasize text.
+    marks: HashSet<usize>,
 }
 
 impl<'a> Line<'a> {
     fn read(text: &'a str) -> Self {
-        let spans = code_spans(text);
-        let mut line = Self { text, spans, stars: 0..0, underscores: 0..0, tildes: 0..0 };
-        line.stars = line.emphasis('*');
-        line.underscores = line.emphasis('_');
-        line.tildes = line.emphasis('~');
-        line
+        let Inline { code, emphasis, .. } = Inline::read(text);
+        let marks =
+            emphasis.into_iter().flat_map(|emphasis| emphasis.opening.chain(emphasis.closing)).collect();
+        Self { text, spans: code, marks }
     }
 
     /// The line as Markdown: words with markup are code, and nothing else changes.
@@ -106,80 +119,9 @@ impl<'a> Line<'a> {
             '`' => true,
             '<' => self.may_open_html(next),
             '&' => self.may_hide(next),
-            '*' => self.stars.contains(&at) && self.flanks(c, at) != (false, false),
-            '_' => self.underscores.contains(&at) && self.flanks(c, at) != (false, false),
-            '~' => self.tildes.contains(&at),
+            '*' | '_' | '~' => self.marks.contains(&at),
             _ => false,
         }
-    }
-
-    /// Places of `c` outside code spans.
-    fn places(&self, c: char) -> impl Iterator<Item = usize> {
-        let mut spans = self.spans.iter().peekable();
-        self.text.match_indices(c).map(|(at, _)| at).filter(move |&at| {
-            while spans.next_if(|span| span.end <= at).is_some() {}
-            spans.peek().is_none_or(|span| at < span.start)
-        })
-    }
-
-    fn around(&self, start: usize, end: usize) -> (Option<char>, Option<char>) {
-        (self.text[..start].chars().next_back(), self.text[end..].chars().next())
-    }
-
-    /// The run of `c` around `at`; of a longer one than any name has, only a part.
-    fn run(&self, c: char, at: usize) -> (usize, usize) {
-        let before = self.text[..at].bytes().rev().take(8).take_while(|&b| b == c as u8).count();
-        let after = self.text[at..].bytes().take(8).take_while(|&b| b == c as u8).count();
-        (at - before, at + after)
-    }
-
-    /// Whether the character at `at` can open, and can close, emphasis.
-    fn flanks(&self, c: char, at: usize) -> (bool, bool) {
-        let (start, end) = self.run(c, at);
-        let (before, after) = self.around(start, end);
-        let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
-        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let within_word = c == '_' && is_word(before) && is_word(after);
-        (!is_space(after) && !within_word, !is_space(before) && !within_word)
-    }
-
-    fn emphasis(&self, c: char) -> Range<usize> {
-        let open = self.places(c).find(|&at| self.flanks(c, at).0);
-        let close = self.places(c).filter(|&at| self.flanks(c, at).1).last();
-        open.zip(close).map_or(0..0, |(open, close)| open..(close + 1).max(open))
-    }
-
-    /// The line without the stars of bold and emphasized text, which are not worth their tokens here.
-    fn without_stars(&self) -> Cow<'a, str> {
-        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let is_text = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace() && c != '*');
-        let mut out = String::new();
-        let mut done = 0;
-        let mut open = None;
-        for at in self.places('*').filter(|&at| !self.text[..at].ends_with('*')) {
-            let stars = self.run('*', at).1 - at;
-            if stars > 2 {
-                open = None;
-                continue;
-            }
-            let (before, after) = self.around(at, at + stars);
-            if is_text(after) && !is_word(before) && before != Some('\\') && (stars == 2 || is_word(after)) {
-                open = Some((at, stars));
-            } else if is_text(before)
-                && before != Some('\\')
-                && !is_word(after)
-                && let Some((start, _)) = open.take_if(|(_, opened)| *opened == stars)
-            {
-                out.push_str(&self.text[done..start]);
-                out.push_str(&self.text[start + stars..at]);
-                done = at + stars;
-            }
-        }
-        if done == 0 {
-            return Cow::Borrowed(self.text);
-        }
-        out.push_str(&self.text[done..]);
-        Cow::Owned(out)
     }
 
     /// Whether a tag, or an address other than of the web or of mail, may follow an angle bracket.
@@ -222,33 +164,6 @@ fn is_mail(word: &str) -> bool {
 /// Whether a line begins like an item of a list of tasks.
 fn begins_task(line: &str) -> bool {
     ["[ ] ", "[x] ", "[X] "].iter().any(|mark| line.starts_with(mark))
-}
-
-/// The closed code spans of a line.
-fn code_spans(text: &str) -> Vec<Range<usize>> {
-    let runs: Vec<(usize, usize)> = backtick_runs(text).collect();
-    let mut spans = Vec::new();
-    let mut unclosed: Vec<usize> = Vec::new();
-    let mut next = 0;
-    while let Some(&(start, length)) = runs.get(next) {
-        next += 1;
-        // A backslash takes the first backtick out of the run.
-        let before = &text[..start];
-        let escaped = (before.len() - before.trim_end_matches('\\').len()) % 2;
-        let start = start + escaped;
-        let length = length - escaped;
-        if length == 0 || unclosed.contains(&length) {
-            continue;
-        }
-        match runs[next..].iter().position(|&(_, other)| other == length) {
-            Some(more) => {
-                spans.push(start..runs[next + more].0 + length);
-                next += more + 1;
-            }
-            None => unclosed.push(length),
-        }
-    }
-    spans
 }
 
 /// The character that would turn the line into a block if it stood alone.

@@ -12,6 +12,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::code::{code, fence};
 use super::links::{is_of_a_website, is_web};
 use super::markers::break_marker;
+use toolcrib_definition::markdown::{Edit, edited};
 use toolcrib_definition::{clean_text, hidden_characters};
 
 const MAX_READINGS: usize = 9;
@@ -39,7 +40,7 @@ pub fn prose(text: &str) -> String {
         let edits = Reading::of(&text, options);
         if !edits.is_empty() {
             in_order = 0;
-            text = apply(&text, edits);
+            text = edited(&text, edits);
         } else if in_order == 1 {
             return without_blanks(&text);
         } else {
@@ -70,24 +71,6 @@ fn dedent(text: &str) -> String {
 fn without_blanks(text: &str) -> String {
     let lines = text.split('\n').map(|line| if line.trim_matches(' ').is_empty() { "" } else { line });
     lines.collect::<Vec<_>>().join("\n").trim_matches('\n').to_string()
-}
-
-type Edit = (Range<usize>, String);
-
-/// Applies the edits in order of position. An edit that overlaps an earlier one is left for the next reading.
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut out = String::with_capacity(text.len() + 64);
-    let mut done = 0;
-    for (range, replacement) in edits {
-        if range.start >= done && range.end <= text.len() {
-            out.push_str(&text[done..range.start]);
-            out.push_str(&replacement);
-            done = range.end;
-        }
-    }
-    out.push_str(&text[done..]);
-    out
 }
 
 /// An open element during a reading, with the ranges of its source and its content.

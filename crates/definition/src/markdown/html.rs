@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::is_hidden;
+use pulldown_cmark::{Event, Parser};
+
+use crate::is_hidden;
 
 /// Tags that need no end.
 const OPEN: [&str; 11] = ["br", "hr", "img", "wbr", "p", "li", "tr", "td", "th", "dt", "dd"];
@@ -22,13 +24,15 @@ const BLOCKS: [&str; 16] = [
 ];
 /// Longest tag, in bytes.
 const MAX_TAG: usize = 2_000;
+/// Longest entity, in bytes.
+const MAX_ENTITY: usize = 34;
 /// Deepest indentation of a list.
 const MAX_DEPTH: usize = 6;
 /// Characters that Markdown authors escape.
 const ESCAPED: [char; 8] = ['*', '_', '[', ']', '<', '>', '~', '`'];
 
 /// A description with its HTML, entities and escapes as Markdown.
-pub fn markdown(text: &str) -> Cow<'_, str> {
+pub fn from_html(text: &str) -> Cow<'_, str> {
     let has_escape = || text.match_indices('\\').any(|(at, _)| text[at + 1..].starts_with(ESCAPED));
     let has_entity = || text.match_indices('&').any(|(at, _)| entity(&text[at..]).is_some());
     let has_tag = || text.match_indices('<').any(|(at, _)| Tag::read(&text[at..]).is_some());
@@ -59,7 +63,9 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
             },
             '&' => match entity(rest) {
                 Some((decoded, length)) => {
-                    decoded.filter(|&c| !is_hidden(c)).map(|c| writer.text(c));
+                    for c in decoded.chars().filter(|&c| !is_hidden(c)) {
+                        writer.text(c);
+                    }
                     length
                 }
                 None => writer.text(c),
@@ -142,30 +148,20 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     Some(value.replace("&amp;", "&"))
 }
 
-/// The character of the entity that a text begins with, and the length of the entity. A number that stands for no character has
-/// none.
-fn entity(text: &str) -> Option<(Option<char>, usize)> {
-    const NAMES: [&str; 26] = [
-        "lt", "gt", "amp", "quot", "apos", "nbsp", "mdash", "ndash", "hellip", "rsquo", "lsquo", "rdquo",
-        "ldquo", "copy", "reg", "trade", "bull", "middot", "times", "rarr", "larr", "le", "ge", "deg",
-        "euro", "eacute",
-    ];
-    const CHARACTERS: [char; 26] = [
-        '<', '>', '&', '"', '\'', ' ', '—', '–', '…', '’', '‘', '”', '“', '©', '®', '™', '•', '·', '×', '→',
-        '←', '≤', '≥', '°', '€', 'é',
-    ];
-    let inner = text.strip_prefix('&')?;
-    let end = inner.bytes().take(10).position(|byte| byte == b';')?;
-    let name = &inner[..end];
-    let length = end + 2;
-    if let Some(number) = name.strip_prefix('#') {
-        let code = match number.strip_prefix(['x', 'X']) {
-            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        return Some((char::from_u32(code).filter(|c| !c.is_control() || *c == '\n'), length));
+/// The text of the entity that a text begins with, and the length of the entity.
+fn entity(text: &str) -> Option<(String, usize)> {
+    let length = text.bytes().take(MAX_ENTITY).position(|byte| byte == b';')? + 1;
+    let source = &text[..length];
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'#';
+    if !source[1..length - 1].bytes().all(is_name) {
+        return None;
     }
-    NAMES.iter().zip(CHARACTERS).find(|(known, _)| **known == name).map(|(_, c)| (Some(c), length))
+    let parts = Parser::new(source).filter_map(|event| match event {
+        Event::Text(text) => Some(text.into_string()),
+        _ => None,
+    });
+    let decoded: String = parts.collect();
+    (decoded != source).then(|| (decoded.replace('\u{a0}', " "), length))
 }
 
 /// The Markdown so far, and what is open in it.
@@ -451,7 +447,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(markdown(text), expected, "{text}");
+        assert_eq!(from_html(text), expected, "{text}");
     }
 
     #[test]
@@ -511,7 +507,7 @@ mod tests {
         check("<b>a <i>b</b> c</i>", "**a *b* c**");
         check("<code>a<p>b", "<code>a\n\nb");
         check("</b></a></code></ul></tr>x", "x");
-        assert!(markdown(&"<b><a href=x><ul><li>".repeat(20_000)).len() < 600_000);
+        assert!(from_html(&"<b><a href=x><ul><li>".repeat(20_000)).len() < 600_000);
     }
 
     #[test]
