@@ -32,7 +32,7 @@ pub use exact_numbers::holds_float;
 pub use field_error::{FieldError, MAX_EXPLAINED, and_more, in_words};
 pub use invalid::InvalidArguments;
 pub use joined::{Joined, UNCLEAR, joined_objects};
-pub use model_repair::RepairQuestion;
+pub use model_repair::{RepairError, RepairQuestion};
 pub use object::make_object;
 pub use properties::{WRAPPERS, has_property};
 pub use read::{ArgumentReader, decoded, exactly};

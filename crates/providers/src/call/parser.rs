@@ -12,8 +12,8 @@ use crate::payload::names::FormatNames;
 use crate::provider::format_of;
 use crate::view::{Renaming, Strict};
 use toolcrib_catalog::arguments::{
-    ArgumentReader, Coercion, FieldError, Joined, Reading, Repair, RepairKind, RepairQuestion, UNCLEAR,
-    holds_float, joined_objects, respelled,
+    ArgumentReader, Coercion, FieldError, Joined, Reading, Repair, RepairError, RepairKind, RepairQuestion,
+    UNCLEAR, holds_float, joined_objects, respelled,
 };
 use toolcrib_catalog::config::Provider;
 use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
@@ -178,24 +178,23 @@ impl<'a> Parser<'a> {
     pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
         let Err(error) = &entry.outcome else { return entry };
         let Some(question) = question(&entry, error) else { return entry };
-        let unrepaired = |entry: CallEntry<'a>, what: String| match entry.outcome {
-            Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
-            Ok(_) => entry,
-        };
-        let answer = match question.ask(|instructions, question| model.answer(instructions, question)) {
-            Ok(answer) => answer,
-            Err(reason) => return unrepaired(entry, reason),
-        };
-        let corrected = self.rebuild(entry.clone(), &answer);
-        match &corrected.outcome {
-            Ok(_) => {
-                let mut repaired = vec![Repair { pointer: String::new(), repair: RepairKind::Model }];
-                repaired.extend(corrected.repaired);
-                CallEntry { repaired, outcome: corrected.outcome, ..entry }
+        let answer = question.ask(|instructions, question| model.answer(instructions, question));
+        let corrected = answer.and_then(|answer| {
+            let corrected = self.rebuild(entry.clone(), &answer);
+            match corrected.outcome {
+                Ok(call) => Ok((call, corrected.repaired)),
+                Err(error) => Err(RepairError::Invalid(error.message)),
             }
-            Err(error) => {
-                let what = format!("the model's answer does not fit either: {}", error.message);
-                unrepaired(entry, what)
+        });
+        match corrected {
+            Ok((call, repaired)) => {
+                let by_model = Repair { pointer: String::new(), repair: RepairKind::Model };
+                let repaired = std::iter::once(by_model).chain(repaired).collect();
+                CallEntry { repaired, outcome: Ok(call), ..entry }
+            }
+            Err(reason) => {
+                let error = CallError { repair: Some(reason.to_string()), ..error.clone() };
+                CallEntry { outcome: Err(error), ..entry }
             }
         }
     }

@@ -8,7 +8,7 @@ use super::request::PayloadRequest;
 use super::selection::SelectedTool;
 use crate::format::{BoundFunction, Extent, Format, Stub};
 use crate::provider::format_of;
-use crate::view::{self, ProviderSchema, Renaming, StrictBudget};
+use crate::view::{self, ProviderSchema, Renaming, StrictBudget, Unfit};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{WRAPPERS, has_property};
 use toolcrib_definition::finding::{Code, Finding, Severity};
@@ -64,10 +64,10 @@ fn bound_schema(
     format: &Format,
     room: &mut StrictBudget,
     report: &mut impl FnMut(Finding),
-) -> Result<ProviderSchema, String> {
+) -> Result<ProviderSchema, Unfit> {
     let tool = chosen.tool;
     if let Some(reason) = tool.not_callable() {
-        return Err(format!("it cannot be called, since {reason}"));
+        return Err(Unfit::NotCallable(reason.to_string()));
     }
     if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {
         let takes_none = tool.parameters.is_checked() && view::takes_no_arguments(tool.parameters.schema());
@@ -85,7 +85,7 @@ fn bound_schema(
         report(Finding::new(Code::PayloadSchemaLoosened, message));
     }
     let not_strict = match (wants_strict, format.schema.strict) {
-        (true, None) => Some("this provider holds no single function to its schema".to_string()),
+        (true, None) => Some(Unfit::NeverStrict),
         _ => view.not_strict.clone(),
     };
     if let Some(reason) = not_strict {

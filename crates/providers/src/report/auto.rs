@@ -2,14 +2,13 @@
 
 use serde::Serialize;
 
-use super::context::{FOLDER, bound};
-use super::estimate::{TaskEstimate, searches_itself};
+use super::meter::{Meter, Options};
 use super::text::grouped;
 use crate::payload::request::PayloadRequest;
 use crate::provider::ProviderFormat;
+use toolcrib_catalog::Profile;
 use toolcrib_catalog::config::{self, Mode};
-use toolcrib_definition::tokens::exact;
-use toolcrib_render::{PromptSection, Templates};
+use toolcrib_render::Templates;
 
 /// The mode that `auto` stands for, and the numbers behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,29 +40,36 @@ pub fn mode_of(
     }
 }
 
-/// The mode on which a task is estimated to cost least, by the exact tokens of each payload and of its section of the prompt, and
-/// by `payload.host_tokens`. Left out are modes that send more tools than the provider accepts, and `files`, which needs a
-/// workspace. Where modes cost the same, the one that binds more is taken.
+/// The mode that `auto` stands for in this request.
 pub fn auto_mode(request: &PayloadRequest<'_>, templates: &Templates) -> AutoMode {
     let PayloadRequest { catalog, profile, provider, options, .. } = *request;
-    let has_core = profile.full().next().is_some();
-    let itself = searches_itself(provider, &options);
-    let cost = |mode: Mode| {
-        let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = options;
-        let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
-        let prompt = section.render(catalog, profile, templates).map_or(0, |text| exact(&text));
-        let task = TaskEstimate::of(mode, itself, has_core);
-        Some((mode, task.tokens(bound(&PayloadRequest { mode, ..*request })? + prompt, options.host_tokens)))
-    };
-    let able = |mode: &Mode| *mode != Mode::Files && provider.mode(*mode) == *mode && request.takes(*mode);
-    let mut costs: Vec<(Mode, usize)> = Mode::ALL.iter().copied().filter(able).filter_map(cost).collect();
-    costs.sort_by_key(|(_, cost)| *cost);
-    let texts: Vec<String> =
-        costs.iter().map(|(mode, cost)| format!("{} tokens on {}", grouped(*cost), mode.as_str())).collect();
-    let texts = texts.join(", ");
-    let host = grouped(options.host_tokens);
-    AutoMode {
-        mode: costs.first().map_or(Mode::Full, |(mode, _)| *mode),
-        reason: format!("a task takes about {texts}, with {host} tokens of the host's own"),
+    let payload = config::Payload { provider, ..options };
+    Meter::new(catalog, templates, Options::of(payload)).auto(profile)
+}
+
+impl Meter<'_> {
+    /// The mode on which a task is estimated to cost least, by the exact tokens of each payload and of its section of the prompt,
+    /// and by `payload.host_tokens`. Left out are modes that send more tools than the provider accepts, and `files`, which needs
+    /// a workspace. Where modes cost the same, the one that binds more is taken.
+    pub fn auto(&mut self, profile: &Profile<'_>) -> AutoMode {
+        let config::Payload { provider, host_tokens, .. } = self.options.payload;
+        let request = self.request(profile, Mode::Full);
+        let is_able =
+            |mode: &Mode| *mode != Mode::Files && provider.mode(*mode) == *mode && request.takes(*mode);
+        let mut costs = Vec::new();
+        for mode in Mode::ALL.iter().copied().filter(is_able) {
+            let Ok(bound) = self.bound(profile, mode) else { continue };
+            let prompt = self.prompt(profile, mode).unwrap_or_default();
+            costs.push((mode, self.task(profile, mode, bound + prompt)));
+        }
+        costs.sort_by_key(|(_, cost)| *cost);
+        let text = |(mode, cost): &(Mode, usize)| format!("{} tokens on {}", grouped(*cost), mode.as_str());
+        let texts: Vec<String> = costs.iter().map(text).collect();
+        let texts = texts.join(", ");
+        let host = grouped(host_tokens);
+        AutoMode {
+            mode: costs.first().map_or(Mode::Full, |(mode, _)| *mode),
+            reason: format!("a task takes about {texts}, with {host} tokens of the host's own"),
+        }
     }
 }

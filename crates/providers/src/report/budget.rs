@@ -29,7 +29,8 @@ pub struct OverBudget {
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Option<OverBudget> {
     let budget = meter.options.budget?;
     let provider = meter.options.payload.provider;
-    let mode = provider.mode(meter.budgeted(profile));
+    let configured = meter.options.mode.or(Mode::named(meter.options.payload.mode));
+    let mode = provider.mode(configured.unwrap_or_else(|| meter.auto(profile).mode));
     let bound = meter.bound(profile, mode);
     if bound.as_ref().is_ok_and(|bound| *bound <= budget) {
         return None;

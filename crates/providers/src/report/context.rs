@@ -2,13 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::payload::payload_of_any_size;
-use crate::payload::request::PayloadRequest;
-use toolcrib_definition::tokens::exact;
-
-/// The folder of docs that sections of a prompt name.
-pub(super) const FOLDER: &str = "tools";
-
 /// The body without the parts that the provider keeps out of the context until they are searched for. Anthropic shows
 /// nothing of a deferred tool, Gemini Interactions its name and short description, and OpenAI the name and
 /// description of a namespace (docs/reference/formats.md). A client of MCP passes on the name, the description and the schema.
@@ -43,12 +36,6 @@ pub(super) fn entry_in_context(mut entry: Value) -> Option<Value> {
 
 fn is_deferred_entry(entry: &Value) -> bool {
     entry.get("defer_loading") == Some(&Value::Bool(true))
-}
-
-/// Tokens of tools in the context of each request; `None` where no payload can be made.
-pub(super) fn bound(request: &PayloadRequest<'_>) -> Option<usize> {
-    let payload = payload_of_any_size(*request).ok()?;
-    Some(if payload.functions.is_empty() { 0 } else { exact(&in_context(payload.body).to_string()) })
 }
 
 #[cfg(test)]

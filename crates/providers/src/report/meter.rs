@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::auto::{AutoMode, auto_mode};
-use super::context::{FOLDER, entry_in_context, in_context};
+use super::context::{entry_in_context, in_context};
 use super::estimate::{TaskEstimate, searches_itself};
 use crate::payload::error::PayloadError;
 use crate::payload::request::PayloadRequest;
@@ -16,6 +15,9 @@ use toolcrib_catalog::{Catalog, Profile, ProfileTool};
 use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::tokens::Counter;
 use toolcrib_render::{PromptSection, TemplateError, Templates};
+
+/// The folder of docs that sections of a prompt name.
+const FOLDER: &str = "tools";
 
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,13 @@ pub struct Options<'a> {
     pub payload: config::Payload,
     /// Most tokens that a mode may bind.
     pub budget: Option<usize>,
+}
+
+impl Options<'_> {
+    /// The options for all profiles and modes, without a budget.
+    pub(super) fn of(payload: config::Payload) -> Self {
+        Self { profile: None, mode: None, payload, budget: None }
+    }
 }
 
 /// The catalog and options, and the counts so far.
@@ -121,17 +130,6 @@ impl<'a> Meter<'a> {
         estimate.tokens(request, payload.host_tokens)
     }
 
-    /// The mode that the budget of a profile is for.
-    pub(super) fn budgeted(&self, profile: &Profile<'_>) -> Mode {
-        let Options { mode, payload, .. } = self.options;
-        mode.or(Mode::named(payload.mode)).unwrap_or_else(|| self.auto(profile).mode)
-    }
-
-    /// The mode that `auto` stands for.
-    pub fn auto(&self, profile: &Profile<'_>) -> AutoMode {
-        auto_mode(&self.request(profile, Mode::Full), self.templates)
-    }
-
     /// Tokens of each tool in full, by canonical name.
     pub fn whole(&mut self, profile: &Profile<'_>) -> HashMap<String, usize> {
         let profile = with_modes(profile, |_| DescriptionMode::Full);
@@ -190,7 +188,7 @@ impl<'a> Meter<'a> {
         true
     }
 
-    fn request<'r>(&self, profile: &'r Profile<'r>, mode: Mode) -> PayloadRequest<'r>
+    pub(super) fn request<'r>(&self, profile: &'r Profile<'r>, mode: Mode) -> PayloadRequest<'r>
     where
         'a: 'r,
     {

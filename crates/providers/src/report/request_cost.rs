@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-use super::auto::auto_mode;
-use super::context::bound;
+use super::meter::{Meter, Options};
 use super::text::grouped;
-use crate::payload::request::PayloadRequest;
 use toolcrib_catalog::config::{self, Mode};
 use toolcrib_catalog::{Catalog, UnknownProfile};
 use toolcrib_definition::grammar::counted;
@@ -33,14 +31,13 @@ impl RequestCost {
         options: config::Payload,
     ) -> Result<Self, UnknownProfile> {
         let profile = &catalog.profile(profile)?;
-        let request =
-            PayloadRequest { catalog, profile, provider: options.provider, mode: Mode::Full, options };
-        let mode = if profile.tools.is_empty() { Mode::Full } else { auto_mode(&request, templates).mode };
+        let mut meter = Meter::new(catalog, templates, Options::of(options));
+        let mode = if profile.tools.is_empty() { Mode::Full } else { meter.auto(profile).mode };
         let other = if mode == Mode::Full { Mode::Gateway } else { mode };
         Ok(Self {
             tools: profile.tools.len(),
-            full: bound(&request).unwrap_or_default(),
-            with_toolcrib: bound(&PayloadRequest { mode: other, ..request }).unwrap_or_default(),
+            full: meter.bound(profile, Mode::Full).unwrap_or_default(),
+            with_toolcrib: meter.bound(profile, other).unwrap_or_default(),
             mode,
         })
     }

@@ -22,6 +22,7 @@ mod root;
 mod rules;
 mod strict;
 mod types;
+mod unfit;
 
 use serde_json::{Value, json};
 
@@ -33,6 +34,7 @@ use toolcrib_definition::schema::walk::{below_mut, each_mut, is_annotation};
 pub(super) use property_names::Renaming;
 pub(super) use rules::{Keys, Root, SchemaRules, Strict};
 pub(super) use strict::StrictBudget;
+pub(super) use unfit::Unfit;
 
 #[derive(Debug, Default)]
 pub(super) struct ProviderSchema {
@@ -41,7 +43,7 @@ pub(super) struct ProviderSchema {
     /// Whether it is strict.
     pub(super) strict: bool,
     /// Reason why it is not strict, when strict was requested.
-    pub(super) not_strict: Option<String>,
+    pub(super) not_strict: Option<Unfit>,
     /// Constraints of the canonical schema that this one lacks; it never refuses a value that the canonical one
     /// accepts.
     pub(super) loosened: Vec<String>,
@@ -53,7 +55,7 @@ pub(super) fn view(
     rules: &SchemaRules,
     compact: bool,
     strict: Option<&mut StrictBudget>,
-) -> Result<ProviderSchema, String> {
+) -> Result<ProviderSchema, Unfit> {
     let mut loose = Loosened::default();
     let names = property_names::renamed(schema, rules.keys);
     let mut view = to_2020_12(schema, rules.root == Root::Object, &mut loose);
@@ -85,12 +87,7 @@ pub(super) fn view(
     }
     require_properties(&mut view, rules);
     let made = rules.strict.zip(strict).map(|(subset, room)| {
-        if root_is_looser {
-            Err("the root has more than this provider takes, and a strict root would mean something else"
-                .into())
-        } else {
-            strict::strict(&view, subset, room)
-        }
+        if root_is_looser { Err(Unfit::LooserRoot) } else { strict::strict(&view, subset, room) }
     });
     let (strict, not_strict) = match made {
         Some(Ok(made)) => {

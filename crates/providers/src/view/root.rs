@@ -10,6 +10,7 @@ use super::loosened::Loosened;
 use super::merge::merge;
 use super::rules::Root;
 use super::types::allows;
+use super::unfit::Unfit;
 use toolcrib_definition::clean_text;
 use toolcrib_definition::schema::walk::is_annotation;
 
@@ -23,13 +24,13 @@ const REFUSED: [&str; 11] = [
 const MAX_SAID: usize = 200;
 
 /// Gives the root the form that a provider takes. `say`: whether the description may state lost constraints.
-pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), String> {
+pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), Unfit> {
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
-    let Some(object) = schema.as_object_mut() else { return Err("its schema accepts nothing".into()) };
+    let Some(object) = schema.as_object_mut() else { return Err(Unfit::AcceptsNothing) };
     if !allows(object, "object") {
-        return Err("arguments are always an object, and its root is of another type".into());
+        return Err(Unfit::NoObject);
     }
     set_type(object);
     if root == Root::Object {

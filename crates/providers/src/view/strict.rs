@@ -10,6 +10,7 @@ use super::merge::merge;
 use super::restrict_keywords::{around, tell_default};
 use super::rules::Strict;
 use super::types::{add_null, allows, list_null, names_type};
+use super::unfit::Unfit;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::schema::walk::{each, type_of};
 
@@ -32,7 +33,7 @@ const REFUSED: [&str; 9] = [
 ];
 
 /// The strict form of a schema, or why the schema has no strict form, with the JSON Pointer of the place.
-pub(super) fn strict(schema: &Value, subset: Strict, room: &mut StrictBudget) -> Result<Value, String> {
+pub(super) fn strict(schema: &Value, subset: Strict, room: &mut StrictBudget) -> Result<Value, Unfit> {
     if subset == Strict::Anthropic {
         no_recursion(schema)?;
     }
@@ -53,13 +54,12 @@ struct Making {
     loose: Loosened,
 }
 
-fn refuse<T>(what: impl std::fmt::Display, pointer: &str) -> Result<T, String> {
-    let place = if pointer.is_empty() { "the root".to_string() } else { format!("`{pointer}`") };
-    Err(format!("{what} at {place} cannot be strict"))
+fn refuse<T>(what: impl std::fmt::Display, pointer: &str) -> Result<T, Unfit> {
+    Err(Unfit::NotStrict { what: what.to_string(), pointer: pointer.to_string() })
 }
 
 impl Making {
-    fn schema(&mut self, value: &mut Value, pointer: &str) -> Result<(), String> {
+    fn schema(&mut self, value: &mut Value, pointer: &str) -> Result<(), Unfit> {
         let Some(object) = value.as_object_mut() else { return refuse("a schema of any value", pointer) };
         self.one(object);
         one_to_any(object, &mut self.loose);
@@ -106,7 +106,7 @@ impl Making {
         self.definitions(object, pointer)
     }
 
-    fn definitions(&mut self, object: &mut Map<String, Value>, pointer: &str) -> Result<(), String> {
+    fn definitions(&mut self, object: &mut Map<String, Value>, pointer: &str) -> Result<(), Unfit> {
         let Some(Value::Object(defs)) = object.get_mut("$defs") else { return Ok(()) };
         for (name, definition) in defs.iter_mut() {
             self.schema(definition, &pointer_join(&pointer_join(pointer, "$defs"), name))?;
@@ -137,7 +137,7 @@ impl Making {
     }
 
     /// Closes an object: it takes its own properties and no others.
-    fn close(&mut self, object: &mut Map<String, Value>, pointer: &str) -> Result<(), String> {
+    fn close(&mut self, object: &mut Map<String, Value>, pointer: &str) -> Result<(), Unfit> {
         match object.get("additionalProperties") {
             None | Some(Value::Bool(false)) => {}
             Some(_) => return refuse("an object with properties of any name", pointer),
@@ -247,41 +247,39 @@ pub(crate) struct StrictBudget {
 
 impl StrictBudget {
     /// Adds the needs of a strict schema, or returns the limit that is exceeded.
-    fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
+    fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), Unfit> {
         let mut count = Count::default();
         count.schema(schema, 1);
-        let check = |is: usize, most: usize, what: &str| {
-            if is > most {
-                Err(format!("it has {is} {what}, and strict schemas at most {most}"))
-            } else {
-                Ok(())
+        let limits = match subset {
+            Strict::OpenAi => &[
+                (count.properties, MAX_PROPERTIES, "properties"),
+                (count.levels, MAX_LEVELS, "levels"),
+                (count.values, MAX_VALUES, "enumerated values"),
+                (count.text, MAX_TEXT, "characters of names and enumerated values"),
+                (count.long_text, MAX_LONG_TEXT, "characters in one long enumeration"),
+            ][..],
+            Strict::Anthropic => {
+                &[(count.optional, MAX_OPTIONAL, "optional properties"), (count.unions, MAX_UNIONS, "unions")]
             }
         };
-        if subset == Strict::OpenAi {
-            check(count.properties, MAX_PROPERTIES, "properties")?;
-            check(count.levels, MAX_LEVELS, "levels")?;
-            check(count.values, MAX_VALUES, "enumerated values")?;
-            check(count.text, MAX_TEXT, "characters of names and enumerated values")?;
-            return check(count.long_text, MAX_LONG_TEXT, "characters in one long enumeration");
+        if let Some(&(count, most, what)) = limits.iter().find(|(count, most, _)| count > most) {
+            return Err(Unfit::TooMany { what, count, most });
         }
-        check(count.optional, MAX_OPTIONAL, "optional properties")?;
-        check(count.unions, MAX_UNIONS, "unions")?;
+        if subset == Strict::OpenAi {
+            return Ok(());
+        }
         let next = Self {
             tools: self.tools + 1,
             optional: self.optional + count.optional,
             unions: self.unions + count.unions,
         };
         if next.tools > MAX_TOOLS {
-            return Err(format!("a request has at most {MAX_TOOLS} strict tools, and has them already"));
+            return Err(Unfit::TooManyTools { most: MAX_TOOLS });
         }
-        for (is, most, what) in
-            [(next.optional, MAX_OPTIONAL, "optional properties"), (next.unions, MAX_UNIONS, "unions")]
-        {
-            if is > most {
-                return Err(format!(
-                    "the strict tools of one request have at most {most} {what} together, and these are taken"
-                ));
-            }
+        let shared =
+            [(next.optional, MAX_OPTIONAL, "optional properties"), (next.unions, MAX_UNIONS, "unions")];
+        if let Some((_, most, what)) = shared.into_iter().find(|(count, most, _)| count > most) {
+            return Err(Unfit::TooManyTogether { what, most });
         }
         *self = next;
         Ok(())
@@ -335,7 +333,7 @@ impl Count {
 }
 
 /// Whether no definition refers back to itself.
-fn no_recursion(schema: &Value) -> Result<(), String> {
+fn no_recursion(schema: &Value) -> Result<(), Unfit> {
     let defs = schema.get("$defs").and_then(Value::as_object);
     let mut seen: HashMap<&str, bool> = HashMap::new();
     // Depth first: a definition that is met while it is open contains itself. Below all that it refers to, it stands
@@ -349,11 +347,11 @@ fn no_recursion(schema: &Value) -> Result<(), String> {
         }
         match seen.get(name) {
             Some(true) => continue,
-            Some(false) => return Err(format!("`{name}` contains itself, which cannot be strict")),
+            Some(false) => return Err(Unfit::ContainsItself(name.into())),
             None => {}
         }
         let Some(target) = defs.and_then(|defs| defs.get(name)) else {
-            return Err("the schema refers to itself, which cannot be strict".into());
+            return Err(Unfit::RefersToRoot);
         };
         seen.insert(name, false);
         todo.push((name, true));

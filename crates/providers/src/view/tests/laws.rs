@@ -135,7 +135,10 @@ impl<'a> Law<'a> {
     }
 
     fn holds_for(&mut self, rules: &SchemaRules, compact: bool) -> Result<(), String> {
-        let view = |schema: &Value| view(schema, rules, compact, None).map(|view| view.schema);
+        let view = |schema: &Value| {
+            let view = view(schema, rules, compact, None);
+            view.map(|view| view.schema).map_err(|unfit| unfit.to_string())
+        };
         let Some(once) = view(self.schema)? else { return Ok(()) };
         let text = once.to_string();
         let twice = view(&once)?.unwrap_or_default().to_string();
