@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toml_edit::{Array, DocumentMut, Item};
 
-use super::json_map::{JsonMap, Member};
+use super::json_map::{JsonMap, Member, indent_of};
 use crate::cli::findings::in_one_line;
 use toolcrib_catalog::config::{TIMEOUT_KEYS, Workspace, client_format, format_of_table, read_client_text};
 use toolcrib_definition::document::{Document, Format, pointer_join, without_comments};
@@ -87,75 +87,61 @@ impl ClientText {
 
     /// The text with toolcrib in place of these servers.
     pub(super) fn with_own(&self, moved: &[String], own: &OwnEntry) -> Option<String> {
-        let is_moved = |name: &str| name == OWN || moved.iter().any(|moved| moved == name);
-        if self.format == Format::Yaml {
-            let members = self.members()?;
-            let first = members.iter().find(|member| is_moved(&member.name))?;
-            let entry = own.as_yaml(&self.text[first.begin..]);
-            return Some(self.with_members(&members, |member| {
-                let is_place = member.begin == first.begin;
-                is_moved(&member.name).then(|| if is_place { entry.clone() } else { String::new() })
-            }));
-        }
         if self.format == Format::Toml {
-            let mut document: DocumentMut = self.text.parse().ok()?;
-            let servers = document.get_mut(self.key())?.as_table_like_mut()?;
-            moved.iter().for_each(|name| drop(servers.remove(name)));
-            servers.remove(OWN);
-            servers.insert(OWN, own.as_toml());
-            return Some(document.to_string());
+            return self.with_tables(moved, &[(OWN, own.as_toml())]);
         }
-        let map = JsonMap::at(&self.text, &self.map)?;
-        let first = map.members.iter().find(|member| is_moved(&member.name))?;
-        let has_tools = self.text[first.begin..first.end].contains("\"tools\"");
-        let entry = own.as_json(&self.map, has_tools, map.indent(&self.text, first));
-        Some(map.edited(&self.text, |member| {
-            let new = || if member.begin == first.begin { vec![entry.clone()] } else { Vec::new() };
-            is_moved(&member.name).then(new)
-        }))
+        let goes = |name: &str| name == OWN || moved.iter().any(|moved| moved == name);
+        let members = self.members()?;
+        let first = members.iter().find(|member| goes(&member.name))?;
+        let (before, from) = self.text.split_at(first.begin);
+        let entry = match self.format {
+            Format::Yaml => own.as_yaml(from),
+            _ => {
+                let has_tools = self.text[first.begin..first.end].contains("\"tools\"");
+                own.as_json(&self.map, has_tools, indent_of(before))
+            }
+        };
+        self.replaced(goes, &[entry])
     }
 
     /// The text with these servers of an older text in place of toolcrib, or after the others where it has no toolcrib.
     pub(super) fn without_own(&self, older: &Self, moved: &[String]) -> Option<String> {
         if self.format == Format::Toml {
-            let mut document: DocumentMut = self.text.parse().ok()?;
             let before: DocumentMut = older.text.parse().ok()?;
             let before = before.get(self.key())?.as_table_like()?;
-            let servers = document.get_mut(self.key())?.as_table_like_mut()?;
-            servers.remove(OWN);
-            for name in moved {
-                servers.insert(name, before.get(name)?.clone());
-            }
-            return Some(document.to_string());
+            let back = moved.iter().map(|name| Some((name.as_str(), before.get(name)?.clone())));
+            return self.with_tables(&[], &back.collect::<Option<Vec<_>>>()?);
         }
         let entries: Vec<String> = moved.iter().map(|name| older.entry(name)).collect::<Option<_>>()?;
-        if self.format == Format::Yaml {
-            let members = self.members()?;
-            let entries = entries.concat();
-            let place = members.iter().find(|member| member.name == OWN).or(members.last())?.begin;
-            return Some(self.with_members(&members, |member| {
-                let own = &self.text[member.begin..member.end];
-                let stays = if member.name == OWN { "" } else { own };
-                (member.begin == place).then(|| format!("{stays}{entries}"))
-            }));
-        }
-        let map = JsonMap::at(&self.text, &self.map)?;
-        if !map.members.iter().any(|member| member.name == OWN) {
-            return Some(map.with_more(&self.text, &entries));
-        }
-        Some(map.edited(&self.text, |member| (member.name == OWN).then(|| entries.clone())))
+        self.replaced(|name| name == OWN, &entries)
     }
 
-    /// The text with other texts of members; `change` gives the new one, or `None` to keep it.
-    fn with_members(&self, members: &[Member], change: impl Fn(&Member) -> Option<String>) -> String {
+    /// The text of TOML with these servers, without toolcrib and those that are removed.
+    fn with_tables(&self, removed: &[String], added: &[(&str, Item)]) -> Option<String> {
+        let mut document: DocumentMut = self.text.parse().ok()?;
+        let servers = document.get_mut(self.key())?.as_table_like_mut()?;
+        removed.iter().for_each(|name| drop(servers.remove(name)));
+        servers.remove(OWN);
+        added.iter().for_each(|(name, table)| drop(servers.insert(name, table.clone())));
+        Some(document.to_string())
+    }
+
+    /// The text with `entries` in place of the servers that go, or after the others where none goes.
+    fn replaced(&self, goes: impl Fn(&str) -> bool, entries: &[String]) -> Option<String> {
+        if self.format != Format::Yaml {
+            return Some(JsonMap::at(&self.text, &self.map)?.replaced(&self.text, goes, entries));
+        }
+        let members = self.members()?;
+        let place = members.iter().find(|member| goes(&member.name)).or(members.last())?.begin;
         let mut text = String::new();
         let mut after = 0;
-        for member in members {
+        for member in &members {
             text += &self.text[after..member.begin];
-            text += &change(member).unwrap_or_else(|| self.text[member.begin..member.end].to_string());
+            text += if goes(&member.name) { "" } else { &self.text[member.begin..member.end] };
+            text += &if member.begin == place { entries.concat() } else { String::new() };
             after = member.end;
         }
-        text + &self.text[after..]
+        Some(text + &self.text[after..])
     }
 
     fn key(&self) -> &str {

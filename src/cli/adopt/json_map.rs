@@ -1,9 +1,6 @@
 //! An object within JSON with comments, and the places of its members in the text: an edit leaves every other byte alone.
 
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
 use toolcrib_definition::document::{pointer_unescape, without_comments};
@@ -33,11 +30,9 @@ impl JsonMap {
         let blank = without_comments(text);
         let mut raw: &RawValue = serde_json::from_str(&blank).ok()?;
         for token in pointer.split('/').skip(1) {
-            let name = pointer_unescape(token);
-            let Members(members) = serde_json::from_str(raw.get()).ok()?;
-            raw = members.into_iter().rev().find(|(known, _)| *known == name)?.1;
+            raw = members_of(raw)?.get(&*pointer_unescape(token)).copied()?;
         }
-        let Members(members) = serde_json::from_str(raw.get()).ok()?;
+        let members = members_of(raw)?;
         let place = |part: &str| part.as_ptr() as usize - blank.as_ptr() as usize;
         let open = place(raw.get());
         let mut after = open + 1;
@@ -52,46 +47,37 @@ impl JsonMap {
         Some(Self { open, members: members.collect(), close: open + raw.get().len() - 1 })
     }
 
-    /// The text with other members: each kept one with what stands before it, each new one on lines like those of the others.
-    /// `change` gives for each member its new texts, none to remove it, or `None` to keep it.
-    pub(super) fn edited(&self, text: &str, change: impl Fn(&Member) -> Option<Vec<String>>) -> String {
+    /// The text with `new` members in the place of those that go, on lines like theirs, or after the others where none goes.
+    /// Each member that stays keeps what stands before it.
+    pub(super) fn replaced(&self, text: &str, goes: impl Fn(&str) -> bool, new: &[String]) -> String {
+        let on_lines = |before: &str| new.iter().map(|new| format!("{}{new}", indent_of(before))).collect();
         let mut parts: Vec<String> = Vec::new();
+        let mut waiting = true;
         let mut after = self.open + 1;
         for member in &self.members {
-            let before = &text[after..member.begin];
-            match change(member) {
-                None => parts.push(text[after..member.comma.unwrap_or(member.end)].to_string()),
-                Some(new) => {
-                    let indent = indent_of(before);
-                    parts.extend(new.iter().map(|new| format!("{indent}{new}")));
-                }
+            if !goes(&member.name) {
+                parts.push(text[after..member.comma.unwrap_or(member.end)].to_string());
+            } else if std::mem::take(&mut waiting) {
+                parts.extend::<Vec<_>>(on_lines(&text[after..member.begin]));
             }
             after = member.comma.map_or(member.end, |comma| comma + 1);
         }
         let tail = &text[after..self.close];
+        if waiting && !new.is_empty() {
+            let Some(last) = self.members.last() else {
+                let (before, after) = text.split_at(self.open + 1);
+                return format!("{before}{}{after}", new.join(", "));
+            };
+            let new: Vec<String> = on_lines(&text[..last.begin]);
+            return format!("{},{}{}", &text[..last.end], new.join(","), &text[last.end..]);
+        }
         let tail = if parts.is_empty() { tail.trim_start_matches(',') } else { tail };
         format!("{}{}{tail}{}", &text[..=self.open], parts.join(","), &text[self.close..])
-    }
-
-    /// The text with these members after the others.
-    pub(super) fn with_more(&self, text: &str, new: &[String]) -> String {
-        let Some(last) = self.members.last() else {
-            let (before, after) = text.split_at(self.open + 1);
-            return format!("{before}{}{after}", new.join(", "));
-        };
-        let indent = self.indent(text, last);
-        let new: String = new.iter().map(|new| format!(",{indent}{new}")).collect();
-        format!("{}{new}{}", &text[..last.end], &text[last.end..])
-    }
-
-    /// The whitespace before a member on a line of its own.
-    pub(super) fn indent<'t>(&self, text: &'t str, member: &Member) -> &'t str {
-        indent_of(&text[..member.begin])
     }
 }
 
 /// The last line break and the blanks after it; empty without a line break.
-fn indent_of(before: &str) -> &str {
+pub(super) fn indent_of(before: &str) -> &str {
     let Some(line) = before.rfind('\n') else { return "" };
     let begin = if before[..line].ends_with('\r') { line - 1 } else { line };
     let blanks = before[line + 1..].len() - before[line + 1..].trim_start_matches([' ', '\t']).len();
@@ -99,28 +85,8 @@ fn indent_of(before: &str) -> &str {
 }
 
 /// The members of an object, in order, as they stand in the text.
-struct Members<'t>(Vec<(String, &'t RawValue)>);
-
-impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("an object")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
-            }
-        }
-        from.deserialize_map(Read).map(Members)
-    }
+fn members_of(object: &RawValue) -> Option<IndexMap<String, &RawValue>> {
+    serde_json::from_str(object.get()).ok()
 }
 
 #[cfg(test)]
@@ -129,18 +95,20 @@ mod tests {
 
     const TEXT: &str = "{ // é\n  \"x\": 1,\n  \"mcp\": {\n    // first\n    \"a\": {\"n\": \"}\"}, // of a\n    /* b */ \"b\": [1],\n    \"c\": 2,\n  },\n}\n";
 
-    fn edited(change: impl Fn(&str) -> Option<Vec<String>>) -> String {
-        JsonMap::at(TEXT, "/mcp").unwrap().edited(TEXT, |member| change(&member.name))
+    fn replaced(goes: &[&str], new: &str) -> String {
+        let new: Vec<String> = new.split_whitespace().map(str::to_string).collect();
+        JsonMap::at(TEXT, "/mcp").unwrap().replaced(TEXT, |name| goes.contains(&name), &new)
     }
 
     #[test]
     fn an_edit_leaves_every_other_byte_alone() {
-        assert_eq!(edited(|_| None), TEXT);
-        let replaced = edited(|name| (name == "b").then(|| vec!["\"d\": 3".into()]));
-        assert_eq!(replaced, TEXT.replace(" // of a\n    /* b */ \"b\": [1]", "\n    \"d\": 3"));
-        let first = edited(|name| Some(if name == "a" { vec!["\"d\": 3".into()] } else { Vec::new() }));
-        assert_eq!(first, "{ // é\n  \"x\": 1,\n  \"mcp\": {\n    \"d\": 3,\n  },\n}\n");
-        assert_eq!(edited(|_| Some(Vec::new())), "{ // é\n  \"x\": 1,\n  \"mcp\": {\n  },\n}\n");
+        assert_eq!(replaced(&[], ""), TEXT);
+        let b = " // of a\n    /* b */ \"b\": [1]";
+        assert_eq!(replaced(&["b"], "\"d\":3"), TEXT.replace(b, "\n    \"d\":3"));
+        let all = ["a", "b", "c"];
+        assert_eq!(replaced(&all, "\"d\":3"), "{ // é\n  \"x\": 1,\n  \"mcp\": {\n    \"d\":3,\n  },\n}\n");
+        assert_eq!(replaced(&all, ""), "{ // é\n  \"x\": 1,\n  \"mcp\": {\n  },\n}\n");
+        assert_eq!(replaced(&[], "\"d\":3"), TEXT.replace("\"c\": 2", "\"c\": 2,\n    \"d\":3"));
     }
 
     #[test]

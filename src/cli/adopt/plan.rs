@@ -8,7 +8,7 @@ use super::cost::Cost;
 use super::moved::{Secrets, add, new_configuration};
 use super::program::program;
 use super::record::{Record, hash};
-use super::servers::ClientServers;
+use super::servers::{ClientServers, LeftServer};
 use super::target::{Target, undo_command};
 use crate::cli::error::{CommandError, CommandResult, failed};
 use crate::cli::io::Io;
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     /// The servers that move now.
     pub(super) moved: Vec<String>,
     /// Servers that stay in the client's file, with the reasons.
-    pub(super) left: Vec<(String, String)>,
+    pub(super) left: Vec<LeftServer>,
     pub(super) configuration: String,
     pub(super) secrets: Secrets,
     pub(super) record: Record,
@@ -160,7 +160,7 @@ fn move_to(
 }
 
 /// The servers that stay, with the reasons.
-pub(super) fn reasons(left: &[(String, String)]) -> String {
-    let each = left.iter().map(|(name, reason)| format!("{} ({reason})", clean_line(name)));
+pub(super) fn reasons(left: &[LeftServer]) -> String {
+    let each = left.iter().map(|server| format!("{} ({})", clean_line(&server.name), server.reason));
     each.collect::<Vec<_>>().join(", ")
 }

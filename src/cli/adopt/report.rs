@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::moved::allowed_lines;
 use super::plan::{Plan, reasons};
+use super::servers::LeftServer;
 use super::target::{Target, undo_command};
 use crate::cli::error::CommandResult;
 use crate::cli::io::Io;
@@ -26,8 +27,8 @@ pub(super) fn report_nothing(io: &Io, target: &Target, is_json: bool) -> Command
 pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_json: bool) -> CommandResult {
     let Target { folder, file, .. } = target;
     if is_json {
-        let left: Vec<_> =
-            plan.left.iter().map(|(name, reason)| json!({"server": name, "reason": reason})).collect();
+        let reason = |left: &LeftServer| json!({"server": left.name, "reason": left.reason.to_string()});
+        let left: Vec<_> = plan.left.iter().map(reason).collect();
         let report = json!({
             "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
             "moved": plan.moved, "left": left, "secrets": plan.secrets.names().collect::<Vec<_>>(),

@@ -23,7 +23,32 @@ pub(super) struct ClientServers {
     /// The servers that can move.
     pub(super) moving: Vec<Source>,
     /// Servers that stay in the client's file, with the reasons.
-    pub(super) left: Vec<(String, String)>,
+    pub(super) left: Vec<LeftServer>,
+}
+
+/// A server that stays in the client's file.
+#[derive(Clone, Debug)]
+pub(super) struct LeftServer {
+    pub(super) name: String,
+    pub(super) reason: StayReason,
+}
+
+/// Why a server stays in the client's file.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum StayReason {
+    /// It cannot be read, is disabled, or is for one project alone: the finding of the catalog.
+    #[error("{0}")]
+    Unusable(String),
+    #[error("no server that toolcrib can start")]
+    NoServer,
+    #[error("its ${{workspaceFolder}} differs in each window of the client")]
+    WorkspaceFolder,
+    #[error("`{0}` has a rule for its tools that only the client can apply: remove it, and adopt it again")]
+    RuleOfClient(String),
+    #[error(
+        "its `{0}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt the file again"
+    )]
+    Filter(String),
 }
 
 impl ClientServers {
@@ -50,10 +75,10 @@ impl ClientServers {
         for name in names.iter().filter(|name| !has_own || *name != OWN) {
             match movable(&workspace, &text, name, target) {
                 Ok(source) => moving.push(source),
-                Err(reason) => left.push((name.clone(), reason)),
+                Err(reason) => left.push(LeftServer { name: name.clone(), reason }),
             }
         }
-        left.extend(of_projects(&workspace).filter(|(name, _)| !names.contains(name)));
+        left.extend(of_projects(&workspace).filter(|server| !names.contains(&server.name)));
         Ok(Self { workspace, map, text, names, has_own, moving, left })
     }
 
@@ -68,43 +93,39 @@ impl ClientServers {
 }
 
 /// The servers that the client has for one project each, with the reasons why they stay.
-fn of_projects(workspace: &Workspace) -> impl Iterator<Item = (String, String)> {
+fn of_projects(workspace: &Workspace) -> impl Iterator<Item = LeftServer> {
     workspace.findings.iter().filter_map(|finding| {
         let below = finding.place.as_ref()?.pointer.strip_prefix("/projects")?;
-        Some((pointer_split(below)?.1.into_owned(), finding.message.clone()))
+        let name = pointer_split(below)?.1.into_owned();
+        Some(LeftServer { name, reason: StayReason::Unusable(finding.message.clone()) })
     })
 }
 
 /// The source of a server that can be moved, or the reason why it stays.
-fn movable(workspace: &Workspace, text: &ClientText, name: &str, target: &Target) -> Result<Source, String> {
+fn movable(
+    workspace: &Workspace,
+    text: &ClientText,
+    name: &str,
+    target: &Target,
+) -> Result<Source, StayReason> {
     let sources = &workspace.config.sources;
     let Some(source) = sources.iter().find(|source| source.server.as_deref() == Some(name)) else {
         let pointer = text.pointer(name);
         let mut findings = workspace.findings.iter();
         let finding = findings.find(|finding| finding.place.as_ref().is_some_and(|at| at.pointer == pointer));
-        return Err(finding.map_or_else(
-            || "no server that toolcrib can start".into(),
-            |finding| clean_line(&finding.message),
-        ));
+        return Err(finding
+            .map_or(StayReason::NoServer, |finding| StayReason::Unusable(clean_line(&finding.message))));
     };
     let entry = text.entry(name).unwrap_or_default();
     if !target.is_of_project && entry.contains("${workspaceFolder") {
-        return Err("its ${workspaceFolder} differs in each window of the client".into());
+        return Err(StayReason::WorkspaceFolder);
     }
     let mut source = source.clone();
     if let Some(filter) = &source.filter {
         if let Some(place) = &filter.of_client {
-            return Err(format!(
-                "`{}` has a rule for its tools that only the client can apply: remove it, and adopt it again",
-                clean_line(place)
-            ));
+            return Err(StayReason::RuleOfClient(clean_line(place)));
         }
-        source.tools = filter.as_list().ok_or_else(|| {
-            format!(
-                "its `{}` switches tools off in a way that `tools` of a [[source]] cannot: simplify it, and adopt the file again",
-                filter.key
-            )
-        })?;
+        source.tools = filter.as_list().ok_or_else(|| StayReason::Filter(filter.key.clone()))?;
     }
     if let Some(server) = source.mcp.as_mut().filter(|server| target.is_of_project && server.url.is_none()) {
         server.cwd = Some(workspace.root.join(server.cwd.take().unwrap_or_default()));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::file::MAX_BYTES;
 use super::format::ClientFormat;
 use super::placeholder::{as_placeholders, of_client};
+use super::problem::EntryProblem;
 use super::project::Project;
 use super::uncarried::uncarried;
 use crate::config::env_file::env_variables;
@@ -85,49 +86,49 @@ impl TryFrom<Value> for Text {
 }
 
 /// The fields of an entry that a type has. The error names the one that is wrong.
-fn fields<T: DeserializeOwned>(entry: &Map<String, Value>) -> Result<T, String> {
+fn fields<T: DeserializeOwned>(entry: &Map<String, Value>) -> Result<T, EntryProblem> {
     T::deserialize(entry).map_err(|_| {
         let is_wrong = |(key, value): &(&String, &Value)| T::deserialize(&json!({ (*key): value })).is_err();
-        entry.iter().find(is_wrong).map_or_else(String::new, |(key, value)| mistake(key, value))
+        let wrong = entry.iter().find(is_wrong);
+        wrong.map_or(EntryProblem::NoObject, |(key, value)| EntryProblem::wrong(key, expected(key, value)))
     })
 }
 
-/// The mistake of a value of the wrong type.
-fn mistake(key: &str, value: &Value) -> String {
+/// What a value of the wrong type should be.
+fn expected(key: &str, value: &Value) -> &'static str {
     let is_table = key.starts_with("env") && key != "envFile" || key.ends_with("headers");
-    let expected = match (key, value) {
+    match (key, value) {
         ("env_vars" | "env_keys", _) => "must be a list of names of variables",
         (_, Value::Object(_)) if is_table => "holds texts",
         _ if is_table => "must be a table of texts",
         ("args", Value::Array(_)) => "holds texts",
         ("args", _) => "must be a list of texts",
         _ => "must be a text",
-    };
-    format!("`{key}` {expected}")
+    }
 }
 
 /// The texts of a list; none for null.
-pub(super) fn texts(key: &str, list: &Value) -> Result<Vec<String>, String> {
+pub(super) fn texts(key: &str, list: &Value) -> Result<Vec<String>, EntryProblem> {
     let texts = Option::<Vec<Text>>::deserialize(list);
     let expected = if list.is_array() { "holds texts" } else { "must be a list of texts" };
-    let texts = texts.map_err(|_| format!("`{key}` {expected}"))?;
+    let texts = texts.map_err(|_| EntryProblem::wrong(key, expected))?;
     Ok(texts.into_iter().flatten().map(|text| text.0).collect())
 }
 
 /// Whether an entry is a server of the transport that streamable HTTP has replaced.
-pub(super) fn is_sse(entry: &Value) -> bool {
+fn is_sse(entry: &Value) -> bool {
     ["type", "transport", "transportType"].iter().any(|key| entry.get(key).is_some_and(|kind| kind == "sse"))
 }
 
 /// Whether a switch of an entry is off.
-fn is_off(entry: &Map<String, Value>) -> Result<bool, String> {
+fn is_off(entry: &Map<String, Value>) -> Result<bool, EntryProblem> {
     for (key, off) in SWITCHES {
         let is_set = match entry.get(key) {
             None | Some(Value::Null) => continue,
             Some(Value::String(text)) => text.trim().to_ascii_lowercase().parse().ok(),
             Some(value) => value.as_bool(),
         };
-        if is_set.ok_or_else(|| format!("`{key}` must be true or false"))? == off {
+        if is_set.ok_or_else(|| EntryProblem::wrong(key, "must be true or false"))? == off {
             return Ok(true);
         }
     }
@@ -139,23 +140,19 @@ pub(super) fn server(
     entry: &Value,
     project: &Project,
     format: &ClientFormat,
-) -> Result<Option<Server>, String> {
-    let all = entry.as_object().ok_or("expected an object")?;
+) -> Result<Option<Server>, EntryProblem> {
+    let all = entry.as_object().ok_or(EntryProblem::NoObject)?;
     if is_off(all)? {
         return Ok(None);
     }
     if is_sse(entry) {
-        return Err("it speaks HTTP with SSE, the transport that streamable HTTP has replaced".into());
+        return Err(EntryProblem::Sse);
     }
     if let Some(unknown) = of_client(entry) {
-        return Err(format!(
-            "only the client knows the value of `{unknown}`: write the value itself, or `${{NAME}}` with an environment variable that has it"
-        ));
+        return Err(EntryProblem::PlaceholderOfClient(unknown));
     }
     if let Some(key) = uncarried(all) {
-        return Err(format!(
-            "`{key}` is not supported; without it, the server could lack a credential or a safety measure, so it is for its client alone"
-        ));
+        return Err(EntryProblem::Uncarried(key.to_string()));
     }
     let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
     // Zed once had a table of its own below `command`.
@@ -168,7 +165,8 @@ pub(super) fn server(
         Some(Value::String(program)) => vec![program.clone()],
         Some(items @ Value::Array(_)) if format.lists_command => texts("command", items)?,
         Some(_) => {
-            return Err("`command` must be a text, the program; its arguments are the list `args`".into());
+            let expected = "must be a text, the program; its arguments are the list `args`";
+            return Err(EntryProblem::wrong("command", expected));
         }
     };
     let mut process: Process = fields(process)?;
@@ -190,19 +188,19 @@ pub(super) fn server(
         url: remote.url.or(remote.uri).or(remote.server_url).or(remote.http_url).map(|url| filled(&url)),
         ..Server::default()
     };
-    server.problem().map_or(Ok(Some(server)), |problem| Err(problem.to_string()))
+    server.problem().map_or(Ok(Some(server)), |problem| Err(EntryProblem::Server(problem)))
 }
 
 impl Process {
     /// The variables of `envFile`, those of the environment, and the server's own, which win.
-    fn variables(self, project: &Project) -> Result<IndexMap<String, String>, String> {
+    fn variables(self, project: &Project) -> Result<IndexMap<String, String>, EntryProblem> {
         let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
         let mut variables = IndexMap::new();
         if let Some(file) = self.env_file.as_deref().map(filled) {
             let path = project.folder.join(&file);
             let is_small = std::fs::metadata(&path).is_ok_and(|about| about.len() <= MAX_BYTES);
             let text = if is_small { std::fs::read_to_string(&path).ok() } else { None };
-            let text = text.ok_or_else(|| format!("its `envFile` {file} cannot be read"))?;
+            let text = text.ok_or(EntryProblem::EnvFile(file))?;
             variables.extend(env_variables(&text));
         }
         for VariableName::Plain(name) | VariableName::Table { name } in

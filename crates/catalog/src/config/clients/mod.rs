@@ -11,6 +11,7 @@ mod entry;
 mod file;
 mod format;
 mod placeholder;
+mod problem;
 mod project;
 mod rules;
 mod table;
@@ -22,10 +23,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::source::Source;
-use entry::{is_sse, server};
+use entry::server;
 use file::{ServerTable, open, starts_or_connects, without_values};
 pub use file::{client_format, read_client_text};
 pub use format::{TIMEOUT_KEYS, format_of_table};
+use problem::EntryProblem;
 use project::{Project, settings_of};
 use rules::{Rules, is_excluded};
 pub use table::{CLIENTS, Client, ClientPlace};
@@ -74,7 +76,7 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
                 Ok(Some(source)) => sources.push(source),
                 unused => {
                     let place = Place::new(&document.file, pointer_join(table.pointer, name));
-                    findings.push(why_unused(name, entry, unused.err()).at(place));
+                    findings.push(why_unused(name, unused.err()).at(place));
                 }
             }
         }
@@ -87,15 +89,15 @@ struct ServerReader<'d> {
     document: &'d Value,
     table: ServerTable<'d>,
     project: Project,
-    settings: Result<Vec<Value>, String>,
+    settings: Result<Vec<Value>, EntryProblem>,
 }
 
 impl ServerReader<'_> {
     /// The source of a server, with the tools of it that the client uses; `None` if it is disabled.
-    fn source(&self, name: &str, entry: &Value) -> Result<Option<Source>, String> {
+    fn source(&self, name: &str, entry: &Value) -> Result<Option<Source>, EntryProblem> {
         let Self { document, table, project, settings } = self;
         let is_excluded = is_excluded(document, name)?;
-        let settings = settings.as_ref().map_err(String::clone)?;
+        let settings = settings.as_ref().map_err(Clone::clone)?;
         let of_project = if project.has_rules { project.folder.to_string_lossy() } else { "".into() };
         let mut rules = Rules::new(name, *table, &of_project);
         [*document].into_iter().chain(settings).for_each(|value| rules.read(value));
@@ -114,11 +116,11 @@ impl ServerReader<'_> {
 }
 
 /// The finding about a server that is disabled, or that has a problem.
-fn why_unused(name: &str, entry: &Value, problem: Option<String>) -> Finding {
+fn why_unused(name: &str, problem: Option<EntryProblem>) -> Finding {
     let Some(problem) = problem else {
         return Finding::new(Code::ServerDisabled, format!("the server `{name}` is disabled"));
     };
-    Finding::new(Code::ConfigInvalid, format!("the server `{name}`: {problem}")).help(if is_sse(entry) {
+    Finding::new(Code::ConfigInvalid, format!("the server `{name}`: {problem}")).help(if matches!(problem, EntryProblem::Sse) {
         "name its address for streamable HTTP, which often ends in `/mcp` in place of `/sse`, with `\"type\": \"http\"`; or start a program that speaks both"
     } else {
         "correct this entry in the client's file"

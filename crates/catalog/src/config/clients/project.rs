@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::file::read_client_text;
 use super::format::ClientFormat;
+use super::problem::EntryProblem;
 use super::table::{CLIENTS, Client, ClientPlace};
 
 /// The folder in which a plugin keeps its manifest.
@@ -62,7 +63,7 @@ fn plugin_around(folder: &Path) -> Option<&Path> {
 
 /// The content of the settings next to the file of this name in the folder `root`. A file that cannot be read is an error, since it could switch
 /// a server off.
-pub(super) fn settings_of(file: &str, root: &Path) -> Result<Vec<Value>, String> {
+pub(super) fn settings_of(file: &str, root: &Path) -> Result<Vec<Value>, EntryProblem> {
     let Some(client) = CLIENTS.iter().find(|client| client.has_file(file) && !client.settings.is_empty())
     else {
         return Ok(Vec::new());
@@ -75,8 +76,7 @@ pub(super) fn settings_of(file: &str, root: &Path) -> Result<Vec<Value>, String>
         let path = below.join(place.path());
         let text = std::fs::read_to_string(&path).ok()?;
         let read = read_client_text(&path, &path.to_string_lossy(), &text);
-        let problem = |_| format!("{} cannot be read, which can switch it off", path.display());
-        Some(read.map(|document| document.value).map_err(problem))
+        Some(read.map(|document| document.value).map_err(|_| EntryProblem::Settings(path)))
     };
     let others = client.settings.iter().filter(|place| place.path() != file);
     others.filter_map(read).collect()

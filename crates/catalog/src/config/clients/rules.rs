@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::entry::{SWITCHES, texts};
 use super::file::ServerTable;
 use super::format::OPENCODE;
+use super::problem::EntryProblem;
 use super::tools::plain_name;
 use crate::config::tool_filter::ToolFilter;
 
@@ -163,7 +164,7 @@ impl<'c> Rules<'c> {
 }
 
 /// Whether a list of Gemini CLI switches a server off.
-pub(super) fn is_excluded(document: &Value, name: &str) -> Result<bool, String> {
+pub(super) fn is_excluded(document: &Value, name: &str) -> Result<bool, EntryProblem> {
     let lists = [
         ("/mcp/excluded", true),
         ("/mcp/allowed", false),

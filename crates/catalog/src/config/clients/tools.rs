@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::problem::EntryProblem;
 use crate::config::tool_filter::ToolFilter;
 
 /// Lists of the only tools of a server that a client uses. An empty list of the last one stands for all.
@@ -20,17 +21,18 @@ pub(super) fn filter(
     entry: &Value,
     server: &str,
     global: [Option<&Value>; 2],
-) -> Result<Option<ToolFilter>, String> {
+) -> Result<Option<ToolFilter>, EntryProblem> {
     let mut filter = ToolFilter::default();
     let names = |key: &str, value: &Value| match value {
         Value::Object(tools) if key == "tools" && tools.values().all(Value::is_boolean) => Ok(None),
         Value::Array(items) if items.iter().all(Value::is_string) => {
             Ok(Some(items.iter().filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()))
         }
-        Value::Object(_) => Err(format!(
-            "`{key}` holds settings of tools that only the client applies; expected a list of names, or true or false for each"
+        Value::Object(_) => Err(EntryProblem::wrong(
+            key,
+            "holds settings of tools that only the client applies; expected a list of names, or true or false for each",
         )),
-        _ => Err(format!("`{key}` must be a list of tool names")),
+        _ => Err(EntryProblem::wrong(key, "must be a list of tool names")),
     };
     let set = |key: &'static str| Some((key, entry.get(key).filter(|value| !value.is_null())?));
     for (key, value) in ALLOWED.into_iter().filter_map(set) {
@@ -78,7 +80,11 @@ pub(super) fn filter(
                 }
                 Some("allow") => true,
                 Some("deny") => false,
-                _ => rule.as_bool().ok_or_else(|| format!("`{key}` has {rule} for `{name}`; expected true or false, or one of allow, ask and deny"))?,
+                _ => rule.as_bool().ok_or_else(|| EntryProblem::Rule {
+                    key,
+                    name: name.clone(),
+                    rule: rule.clone(),
+                })?,
             };
             if !is_on {
                 filter.key = key.into();
