@@ -42,6 +42,15 @@ struct Place {
     state: StateArgs,
 }
 
+/// One approval, and the place where it is kept.
+#[derive(Debug, clap::Args)]
+struct Chosen {
+    /// The approval, as `list` and the agent's error name it.
+    id: String,
+    #[command(flatten)]
+    place: Place,
+}
+
 #[derive(Debug, Subcommand)]
 enum ApprovalsCommand {
     /// The calls that wait, oldest first.
@@ -58,30 +67,24 @@ enum ApprovalsCommand {
     /// Print one call in full: every argument, however long. A hidden value is marked as hidden, with its length and
     /// a hash.
     Show {
-        /// The approval, as `list` and the agent's error name it.
-        id: String,
         #[command(flatten)]
-        place: Place,
+        chosen: Chosen,
         /// Print it as one JSON object.
         #[arg(long)]
         json: bool,
     },
     /// Approve a call: it runs once.
     Approve {
-        /// The approval, as `list` and the agent's error name it.
-        id: String,
         #[command(flatten)]
-        place: Place,
+        chosen: Chosen,
         /// A note about the decision.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
     /// Deny a call.
     Deny {
-        /// The approval, as `list` and the agent's error name it.
-        id: String,
         #[command(flatten)]
-        place: Place,
+        chosen: Chosen,
         /// The reason, shown to the agent.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -90,51 +93,23 @@ enum ApprovalsCommand {
 
 impl ApprovalsArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
-        let list = || ApprovalsCommand::List { place: Place::default(), all: false, json: false };
-        let what = self.what.unwrap_or_else(list);
-        let (ApprovalsCommand::List { place, .. }
-        | ApprovalsCommand::Show { place, .. }
-        | ApprovalsCommand::Approve { place, .. }
-        | ApprovalsCommand::Deny { place, .. }) = &what;
-        let places = place.opened(io)?;
-        let now = now();
-        match &what {
-            ApprovalsCommand::List { all, json, .. } => {
-                let mut text = Vec::new();
-                let mut known = HashSet::new();
-                for Opened { catalog, state } in &places {
-                    let mut approvals = block_on(state.approvals(!*all))?;
-                    approvals.retain(|approval| known.insert(approval.id.clone()));
-                    let current = Current::of(io, &approvals, state, catalog.as_ref(), now)?;
-                    text.extend(approvals.iter().map(|approval| current.listed(approval, *json)));
-                }
-                if text.is_empty() && !json {
-                    io.note(if *all {
-                        "no call has asked for a person"
-                    } else {
-                        "no call waits for a person"
-                    });
-                }
-                io.print(&text.join(if *json { "" } else { "\n" }))
+        let list = ApprovalsCommand::List { place: Place::default(), all: false, json: false };
+        match self.what.unwrap_or(list) {
+            ApprovalsCommand::List { place, all, json } => print_list(io, &place.opened(io)?, all, json),
+            ApprovalsCommand::Show { chosen, json } => {
+                let (approval, place) = chosen.find(io)?;
+                let current = Current::of(io, std::slice::from_ref(&approval), &place)?;
+                let text = current.listed(&approval, json);
+                io.print(&if json { text } else { text + &whole_arguments(&approval) })
             }
-            ApprovalsCommand::Show { id, json, .. } => {
-                let (approval, Opened { catalog, state }) = known(&places, id)?;
-                let approvals = [approval];
-                let current = Current::of(io, &approvals, state, catalog.as_ref(), now)?;
-                let [approval] = &approvals;
-                if *json {
-                    io.print(&current.json(approval))
-                } else {
-                    io.print(&format!("{}{}", current.approval_text(approval), whole_arguments(approval)))
-                }
-            }
-            ApprovalsCommand::Approve { id, reason, .. } => {
-                let (approval, Opened { catalog, state }) = known(&places, id)?;
-                let waiting = [approval].into_iter().filter(|one| one.status == ApprovalStatus::Waiting);
-                let waiting: Vec<Approval> = waiting.collect();
-                let current = Current::of(io, &waiting, state, catalog.as_ref(), now)?;
-                decide(io, state, current.catalog.as_ref(), id, true, reason.as_deref())?;
-                if waiting.first().is_some_and(|waiting| !current.has(waiting)) && catalog.is_some() {
+            ApprovalsCommand::Approve { chosen, reason } => {
+                let (approval, place) = chosen.find(io)?;
+                let is_waiting = approval.status == ApprovalStatus::Waiting;
+                let waiting = if is_waiting { std::slice::from_ref(&approval) } else { &[] };
+                let current = Current::of(io, waiting, &place)?;
+                let decision = Decision { id: &chosen.id, yes: true, reason: reason.as_deref(), by: None };
+                decide(io, &place.state, current.catalog.as_ref(), decision)?;
+                if is_waiting && !current.has(&approval) && place.catalog.is_some() {
                     let why = current.why_not_compared();
                     io.note(format!(
                         "it was not compared with its tool ({why}): if that has changed, nothing runs"
@@ -142,11 +117,28 @@ impl ApprovalsArgs {
                 }
                 Ok(())
             }
-            ApprovalsCommand::Deny { id, reason, .. } => {
-                decide(io, known(&places, id)?.1.state.as_ref(), None, id, false, reason.as_deref())
+            ApprovalsCommand::Deny { chosen, reason } => {
+                let decision = Decision { id: &chosen.id, yes: false, reason: reason.as_deref(), by: None };
+                decide(io, &chosen.find(io)?.1.state, None, decision)
             }
         }
     }
+}
+
+/// Prints the approvals of all places, each once.
+fn print_list(io: &Io, places: &[Opened], all: bool, json: bool) -> CommandResult {
+    let mut text = Vec::new();
+    let mut known = HashSet::new();
+    for place in places {
+        let mut approvals = block_on(place.state.approvals(!all))?;
+        approvals.retain(|approval| known.insert(approval.id.clone()));
+        let current = Current::of(io, &approvals, place)?;
+        text.extend(approvals.iter().map(|approval| current.listed(approval, json)));
+    }
+    if text.is_empty() && !json {
+        io.note(if all { "no call has asked for a person" } else { "no call waits for a person" });
+    }
+    io.print(&text.join(if json { "" } else { "\n" }))
 }
 
 /// A place where approvals are kept, opened.
@@ -171,14 +163,16 @@ impl Place {
     }
 }
 
-/// The approval of this id, and the place that has it.
-fn known<'p>(places: &'p [Opened], id: &str) -> Result<(Approval, &'p Opened), CommandError> {
-    for place in places {
-        if let Some(approval) = block_on(place.state.approval(id))? {
-            return Ok((approval, place));
+impl Chosen {
+    /// The approval, and the place that has it.
+    fn find(&self, io: &Io) -> Result<(Approval, Opened), CommandError> {
+        for place in self.place.opened(io)? {
+            if let Some(approval) = block_on(place.state.approval(&self.id))? {
+                return Ok((approval, place));
+            }
         }
+        Err(unknown(&self.id))
     }
-    Err(unknown(id))
 }
 
 fn unknown(id: &str) -> CommandError {
@@ -196,28 +190,24 @@ struct Current {
 }
 
 impl Current {
-    /// Reads the catalog, if it is named and an approval may still be given or used.
-    fn of(
-        io: &Io,
-        approvals: &[Approval],
-        state: &StateStore,
-        args: Option<&CatalogArgs>,
-        now: i64,
-    ) -> Result<Self, CommandError> {
+    /// Reads the catalog of a place, if it is named and an approval may still be given or used.
+    fn of(io: &Io, approvals: &[Approval], place: &Opened) -> Result<Self, CommandError> {
+        let mut current = Self { is_noted: place.catalog.is_none(), ..Self::unread() };
         let is_open = |approval: &Approval| {
-            approval.until > now
+            approval.until > current.now
                 && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
         };
-        let named = args.filter(|args| args.is_named() && approvals.iter().any(is_open));
-        let Some(args) = named else {
-            return Ok(Self { now, catalog: None, key: String::new(), is_noted: args.is_none() });
-        };
-        Ok(Self {
-            is_noted: false,
-            now,
-            catalog: Some(args.open(io)?.catalog),
-            key: block_on(state.hash_key())?,
-        })
+        let named = place.catalog.as_ref().filter(|args| args.is_named());
+        if let Some(args) = named.filter(|_| approvals.iter().any(is_open)) {
+            current.catalog = Some(args.open(io)?.catalog);
+            current.key = block_on(place.state.hash_key())?;
+        }
+        Ok(current)
+    }
+
+    /// The time alone.
+    fn unread() -> Self {
+        Self { now: now(), catalog: None, key: String::new(), is_noted: true }
     }
 
     /// The reason why an approval is void, if something has changed.
@@ -262,11 +252,11 @@ impl Current {
         self.catalog.as_ref().is_some_and(|catalog| catalog.find(&approval.op).is_some())
     }
 
+    /// An approval as a line of JSON, or in a few lines for people.
     fn listed(&self, approval: &Approval, as_json: bool) -> String {
-        if as_json { self.json(approval) } else { self.approval_text(approval) }
-    }
-
-    fn json(&self, approval: &Approval) -> String {
+        if !as_json {
+            return self.approval_text(approval);
+        }
         let mut line = json!(approval);
         if let Some(why) = self.void(approval) {
             line["void"] = why.into();
@@ -300,24 +290,17 @@ impl Current {
 /// Why an approval is void.
 const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
-fn decide(
-    io: &Io,
-    state: &StateStore,
-    catalog: Option<&Catalog>,
-    id: &str,
-    yes: bool,
-    reason: Option<&str>,
-) -> CommandResult {
-    let shown = clean_line(id);
-    match block_on(exec::decide(state, catalog, Decision { id, yes, reason, by: None }))? {
-        Decided::Unknown | Decided::OwnCall => Err(unknown(id)),
+fn decide(io: &Io, state: &StateStore, catalog: Option<&Catalog>, decision: Decision<'_>) -> CommandResult {
+    let shown = clean_line(decision.id);
+    match block_on(exec::decide(state, catalog, decision))? {
+        Decided::Unknown | Decided::OwnCall => Err(unknown(decision.id)),
         Decided::Changed(_) => {
             Err(failed(format!("{shown} is void: {CHANGED}; the agent has to send the call again")))
         }
         Decided::Done(approval) => {
             let op = clean_line(&approval.op);
             let until = utc(approval.until);
-            io.note(if yes {
+            io.note(if decision.yes {
                 format!("approved: {op} may run once, until {until} UTC, when the agent sends it again")
             } else {
                 format!("denied: {op}")
@@ -325,12 +308,7 @@ fn decide(
             Ok(())
         }
         Decided::Late(approval) => {
-            let current = Current { now: now(), catalog: None, key: String::new(), is_noted: true };
-            let standing = match current.void(&approval) {
-                Some(why) => format!("void: {why}"),
-                None if approval.until <= current.now => current.status_text(&approval),
-                None => approval.status.as_str().into(),
-            };
+            let standing = Current::unread().status_text(&approval);
             Err(failed(format!("{shown} cannot be decided any more; it is {standing}")))
         }
     }

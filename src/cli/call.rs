@@ -1,7 +1,7 @@
 //! `toolcrib call`: one function of toolcrib, without a server.
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -134,21 +134,15 @@ impl CallArgs {
     }
 
     fn arguments(&self, io: &Io) -> Result<Value, CommandError> {
-        let (text, from) = match self.arguments.as_str() {
-            "-" => {
-                let mut text = String::new();
-                let read = io.stdin().read_to_string(&mut text);
-                read.map_err(|error| CommandError::Usage(format!("cannot read stdin: {error}")))?;
-                (text, "stdin".to_string())
+        let unread =
+            |from: &str, error: std::io::Error| CommandError::Usage(format!("cannot read {from}: {error}"));
+        let (text, from) = match (self.arguments.as_str(), self.arguments.strip_prefix('@')) {
+            ("-", _) => {
+                let text = std::io::read_to_string(&mut *io.stdin());
+                (text.map_err(|error| unread("stdin", error))?, "stdin")
             }
-            written => match written.strip_prefix('@') {
-                Some(file) => {
-                    let text = std::fs::read_to_string(file)
-                        .map_err(|error| CommandError::Usage(format!("cannot read {file}: {error}")))?;
-                    (text, file.to_string())
-                }
-                None => (written.to_string(), "the arguments".to_string()),
-            },
+            (_, Some(file)) => (std::fs::read_to_string(file).map_err(|error| unread(file, error))?, file),
+            (written, None) => (written.to_string(), "the arguments"),
         };
         from_json(&text).map_err(|error| {
             CommandError::Usage(format!(

@@ -1,24 +1,14 @@
-//! Docs in a folder, for the commands that write them: whether there are some, what was written, and why it cannot be.
+//! Docs in a folder, for the commands that write them: whether there are some, and what was written.
 
 use std::path::Path;
 
-use super::error::{CommandError, failed};
 use super::io::Io;
 use toolcrib_definition::grammar::counted;
-use toolcrib_render::{RenderError, folder};
+use toolcrib_render::folder;
 
 /// Whether a folder holds docs of an earlier run; an unreadable one counts, so that it is left alone.
 pub(super) fn has_docs(folder: &Path) -> bool {
     folder::owned(folder).map_or(true, |files| !files.is_empty())
-}
-
-/// A rendering error in words, with the next step.
-pub(super) fn failure(error: RenderError) -> CommandError {
-    let help = match &error {
-        RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
-        _ => String::new(),
-    };
-    failed(format!("{error}{help}"))
 }
 
 /// Number of files created, changed, removed and left, in words.

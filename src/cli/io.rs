@@ -120,6 +120,21 @@ impl Io {
         (self.0.variable)(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
+    /// The user's home.
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        self.path_variable("HOME").or_else(|| self.path_variable("USERPROFILE"))
+    }
+
+    /// A folder of the user, which a variable names, or which has its place below the home.
+    pub(super) fn user_folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        self.path_variable(variable).or_else(|| Some(self.home()?.join(below_home)))
+    }
+
+    /// A folder in `$XDG_STATE_HOME/toolcrib`, else in `~/.local/state/toolcrib`.
+    pub(super) fn state_folder(&self, name: &str) -> Option<PathBuf> {
+        self.user_folder("XDG_STATE_HOME", ".local/state").map(|folder| folder.join("toolcrib").join(name))
+    }
+
     /// Whether the run has the process to itself.
     pub(super) fn is_process(&self) -> bool {
         self.0.program.is_none()

@@ -15,7 +15,6 @@ mod error;
 mod escape;
 mod eval;
 mod findings;
-mod folders;
 mod help;
 mod init;
 mod io;

@@ -14,9 +14,7 @@ use toolcrib_catalog::config::{self, Deferred, Mode, ModeChoice, SearchBy};
 use toolcrib_catalog::{Checked, Profile};
 use toolcrib_definition::document::locate;
 use toolcrib_definition::finding::{Code, Finding, Severity, text_report};
-use toolcrib_providers::{
-    self as provider, Payload, PayloadError, PayloadRequest, Provider, RequestHeader, report,
-};
+use toolcrib_providers::{self as provider, Payload, PayloadRequest, Provider, RequestHeader, report};
 
 /// Print the tools of a request, as the part of the body that the provider takes.
 ///
@@ -91,7 +89,7 @@ impl PayloadArgs {
         let profile = self.pick.apply(io, &self.catalog, &checked, profile, mode)?;
         let provider = options.provider;
         let request = PayloadRequest { catalog, profile: &profile, provider, mode, options };
-        let mut payload = provider::payload(request).map_err(refused)?;
+        let mut payload = provider::payload(request)?;
         payload.notes.extend(reason);
         self.print_notes(io, &payload);
         report(io, &payload.findings, &checked, self.verbose);
@@ -178,10 +176,4 @@ fn report(io: &Io, findings: &[Finding], checked: &Checked, verbose: bool) {
             io.note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
         }
     }
-}
-
-/// Reason why there is no payload, and the next step.
-pub(super) fn refused(error: PayloadError) -> CommandError {
-    let message = format!("{error}\n  help: {}", error.hint());
-    failed(message)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::catalog::CatalogArgs;
-use super::docs::{failure, has_docs, kept, summary};
+use super::docs::{has_docs, kept, summary};
 use super::error::{CommandError, CommandResult, failed};
 use super::findings::refuse_unread;
 use super::io::Io;
@@ -79,7 +79,7 @@ impl RenderArgs {
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let tools = docs.tools().len();
-        let files = |files: Result<Files<'_>, RenderError>| act(tools, &files.map_err(failure)?);
+        let files = |files: Result<Files<'_>, RenderError>| act(tools, &files?);
         if self.skills.is_some() {
             return files(skill_files(&docs, &skills(&checked.catalog, docs.profile())));
         }
@@ -94,7 +94,7 @@ impl RenderArgs {
     }
 
     fn drift(&self, io: &Io, files: &Files<'_>) -> CommandResult {
-        let drift = folder::check(self.folder(), "", files).map_err(|error| failure(error.into()))?;
+        let drift = folder::check(self.folder(), "", files)?;
         if drift.is_empty() {
             io.note(format!("{} is up to date", self.folder().display()));
             return Ok(());
@@ -129,8 +129,7 @@ impl Rerun for RenderArgs {
                 refuse_unread(checked)?;
             }
             let bar = Bar::new(io, "writing docs", files.paths.len() as u64);
-            let report = folder::sync(self.folder(), files, &|done| bar.add(done));
-            let report = report.map_err(|error| failure(error.into()))?;
+            let report = folder::sync(self.folder(), files, &|done| bar.add(done))?;
             bar.finish();
             io.note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
             kept(io, &report, checked.catalog.complete);

@@ -3,7 +3,6 @@
 use super::catalog::CatalogArgs;
 use super::error::{CommandResult, failed};
 use super::io::Io;
-use super::payload::refused;
 use super::word::word;
 use toolcrib_providers::{AnsweredCalls, Provider};
 
@@ -35,7 +34,7 @@ impl ResultsArgs {
         let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let answered = AnsweredCalls::read(&input, provider).map_err(failed)?;
         let profile = checked.catalog.profile(self.profile.as_deref())?;
-        let message = answered.messages(&checked.catalog, &profile).map_err(refused)?;
+        let message = answered.messages(&checked.catalog, &profile)?;
         io.print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })
     }
 }

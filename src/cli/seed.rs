@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
-use super::docs::{failure, has_docs, kept, summary};
+use super::docs::{has_docs, kept, summary};
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
 use super::progress::Bar;
@@ -106,7 +106,7 @@ impl SeedArgs {
     }
 
     fn drift(&self, io: &Io, docs: Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
-        let drift = seed_drift(docs, &self.workspace, template).map_err(failure)?;
+        let drift = seed_drift(docs, &self.workspace, template)?;
         if self.json {
             let lists = json!({"created": drift.created, "changed": drift.changed, "removed": drift.removed});
             io.print(&format!("{lists}\n"))?;
@@ -175,7 +175,7 @@ impl Rerun for SeedArgs {
         }
         let tools = docs.tools().len();
         let bar = Bar::new(io, "writing docs", tools as u64);
-        let seeded = seed(docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
+        let seeded = seed(docs, &self.workspace, &template, &|done| bar.add(done))?;
         bar.finish();
         if self.json {
             io.print(&format!("{}\n", in_json(&seeded, checked, tools)))?;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::folders::state_folder;
 use super::io::Io;
 use super::signals::end_after_refreshes;
 use toolcrib_catalog::config::env_variables;
@@ -27,8 +26,8 @@ fn in_env_file(file: &Path, name: &str) -> Option<String> {
 pub(super) fn credentials(io: &Io, environment: Environment) -> Arc<Credentials> {
     end_after_refreshes(io);
     let credentials = Credentials::new(environment);
-    Arc::new(match state_folder(io) {
-        Some(folder) => credentials.stored_in(folder.join("sign-ins")),
+    Arc::new(match io.state_folder("sign-ins") {
+        Some(folder) => credentials.stored_in(folder),
         None => credentials,
     })
 }
@@ -45,7 +44,7 @@ pub(super) fn remembering(io: &Io, connections: Connections) -> Connections {
 
 /// The folder of remembered lists.
 pub(super) fn remembered_lists(io: &Io) -> Option<PathBuf> {
-    state_folder(io).map(|folder| folder.join("servers"))
+    io.state_folder("servers")
 }
 
 /// Message while these servers have not answered.

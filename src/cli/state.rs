@@ -7,14 +7,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::catalog::CatalogArgs;
-use super::error::{CommandError, failed};
-use super::folders::state_folder;
+use super::error::CommandError;
 use super::io::Io;
 use super::runtime::runtime;
 use toolcrib_catalog::config::{self, NAME_IT};
 use toolcrib_definition::guard::guarded;
 use toolcrib_definition::private_file;
-use toolcrib_gateway::state::{StateStore, open};
+use toolcrib_gateway::state::{StateError, StateStore, open};
 
 /// The place of state.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -67,19 +66,14 @@ impl StateArgs {
 
     fn opened(&self, io: &Io, at: Option<&str>, root: &Path) -> Result<Arc<StateStore>, CommandError> {
         let io = io.clone();
-        open(at, root, move |name: &str| io.variable(name)).map_err(|error| failed(format!("state: {error}")))
+        Ok(open(at, root, move |name: &str| io.variable(name))?)
     }
-}
-
-/// The folder of notes where servers keep their state.
-fn notes(io: &Io) -> Option<PathBuf> {
-    state_folder(io).map(|folder| folder.join("serving"))
 }
 
 /// The state of each server that has run here, for commands that name no catalog.
 pub(super) fn noted_states(io: &Io) -> impl Iterator<Item = Arc<StateStore>> {
-    let entries = notes(io).and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let folder = io.state_folder(NOTES).and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut files: Vec<PathBuf> = folder.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.sort();
     files.into_iter().filter_map(|file| {
         let note: Note = serde_json::from_str(&private_file::read(&file, MAX_NOTE).ok()?).ok()?;
@@ -94,6 +88,9 @@ struct Note {
     state: Option<String>,
 }
 
+/// The folder of notes where servers keep their state.
+const NOTES: &str = "serving";
+
 /// The longest note, in bytes.
 const MAX_NOTE: u64 = 64 << 10;
 
@@ -106,7 +103,9 @@ impl StateArgs {
     /// Notes where a server keeps its state. An address may have a password in it, and is not written down.
     pub(super) fn note(&self, io: &Io, catalog: &Path) {
         let is_file = self.state.as_ref().is_none_or(|at| !at.contains("://"));
-        let (Some(folder), Ok(catalog), true) = (notes(io), std::path::absolute(catalog), is_file) else {
+        let (Some(folder), Ok(catalog), true) =
+            (io.state_folder(NOTES), std::path::absolute(catalog), is_file)
+        else {
             return;
         };
         let state = self.state.as_ref().map(|at| std::path::absolute(at).unwrap_or_else(|_| at.into()));
@@ -129,10 +128,8 @@ fn place(written: &str) -> Result<String, String> {
 }
 
 /// Runs a future that waits for state.
-pub(super) fn block_on<T>(
-    doing: impl Future<Output = Result<T, toolcrib_gateway::state::StateError>>,
-) -> Result<T, CommandError> {
-    runtime()?.block_on(doing).map_err(|error| failed(format!("state: {error}")))
+pub(super) fn block_on<T>(doing: impl Future<Output = Result<T, StateError>>) -> Result<T, CommandError> {
+    Ok(runtime()?.block_on(doing)?)
 }
 
 /// Deletes expired state every hour.

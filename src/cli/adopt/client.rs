@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::folders::{home, user_folder};
 use crate::cli::io::Io;
 use toolcrib_catalog::config::{CLIENTS, Client, ClientPlace};
 
@@ -15,9 +14,11 @@ pub(super) fn client_of_file(io: &Io, file: &Path) -> Option<&'static Client> {
 /// The places of the user's configuration of a client, the usual one first.
 pub(super) fn files(io: &Io, client: &Client) -> Vec<PathBuf> {
     let path = |place: &ClientPlace| match *place {
-        ClientPlace::Home(path) => home(io).map(|home| home.join(path)),
+        ClientPlace::Home(path) => io.home().map(|home| home.join(path)),
         ClientPlace::Applications(path) => applications(io).map(|folder| folder.join(path)),
-        ClientPlace::Variable(name, otherwise, path) => user_folder(io, name, otherwise, path),
+        ClientPlace::Variable(name, otherwise, path) => {
+            io.user_folder(name, otherwise).map(|folder| folder.join(path))
+        }
         ClientPlace::Beside(_) => None,
     };
     client.files.iter().filter_map(path).collect()
@@ -29,7 +30,7 @@ fn applications(io: &Io) -> Option<PathBuf> {
         return io.path_variable("APPDATA");
     }
     if cfg!(target_os = "macos") {
-        return home(io).map(|home| home.join("Library/Application Support"));
+        return io.home().map(|home| home.join("Library/Application Support"));
     }
-    user_folder(io, "XDG_CONFIG_HOME", ".config", "")
+    io.user_folder("XDG_CONFIG_HOME", ".config")
 }

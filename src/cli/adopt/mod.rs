@@ -17,7 +17,6 @@ mod undo;
 use std::path::Path;
 
 use crate::cli::error::{CommandError, CommandResult, failed};
-use crate::cli::folders::configuration_folder;
 use crate::cli::io::Io;
 use crate::cli::word::word;
 use file::{ATTEMPTS, being_edited, write_file};
@@ -69,9 +68,10 @@ fn clients_or_file() -> String {
 
 impl AdoptArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
-        let own = configuration_folder(io).ok_or_else(|| {
+        let folder = io.user_folder("XDG_CONFIG_HOME", ".config").ok_or_else(|| {
             failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
         })?;
+        let own = folder.join("toolcrib");
         // Two runs at once would overwrite each other's files.
         let _lock = if self.dry_run {
             None

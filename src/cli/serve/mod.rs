@@ -12,7 +12,6 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use crate::cli::catalog::CatalogArgs;
-use crate::cli::docs::failure;
 use crate::cli::error::{CommandError, CommandResult, failed};
 use crate::cli::io::Io;
 use crate::cli::log::{LogFormat, start_log};
@@ -142,7 +141,7 @@ impl ServeArgs {
         let Some(folder) = &self.template else { return Ok(()) };
         find_template(folder)?;
         let template = WorkspaceTemplate { folder: Some(folder.clone()), ..WorkspaceTemplate::default() };
-        template.check_files().map_err(failure)
+        Ok(template.check_files()?)
     }
 
     fn follow(&self, io: &Io) -> Result<Followed, CommandError> {
@@ -504,7 +503,7 @@ async fn begin(state: &StateStore, days: Duration) -> CommandResult {
         return Ok(());
     }
     match state.delete_older(days).await {
-        Err(error @ StateError::Newer(_)) => Err(failed(format!("state: {error}"))),
+        Err(error @ StateError::Newer(_)) => Err(error.into()),
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
             Ok(())
