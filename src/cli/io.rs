@@ -5,9 +5,12 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use anstream::StripStream;
+use tokio::sync::watch;
+use tracing::Dispatch;
+use tracing::dispatcher::{DefaultGuard, set_default, set_global_default};
 
 use super::error::{CommandError, CommandResult, failed};
 use super::escape::escaped;
@@ -28,10 +31,14 @@ type Variables = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 struct Streams {
     stdin: Mutex<Box<dyn BufRead + Send>>,
     stdout: Mutex<Box<dyn Write + Send>>,
-    stderr: Mutex<Box<dyn Write + Send>>,
+    stderr: Arc<Mutex<Box<dyn Write + Send>>>,
     variable: Box<Variables>,
     /// The program, where it is another than that of the process; `None` where the run has the process to itself.
     program: Option<PathBuf>,
+    /// The number of requests to end.
+    stops: watch::Sender<usize>,
+    /// The log, where it is not that of the process.
+    log: OnceLock<Dispatch>,
 }
 
 impl Io {
@@ -40,9 +47,11 @@ impl Io {
         Self(Arc::new(Streams {
             stdin: Mutex::new(Box::new(BufReader::new(std::io::stdin()))),
             stdout: Mutex::new(Box::new(anstream::stdout())),
-            stderr: Mutex::new(Box::new(anstream::stderr())),
+            stderr: Arc::new(Mutex::new(Box::new(anstream::stderr()))),
             variable: Box::new(|name| std::env::var_os(name)),
             program: None,
+            stops: watch::Sender::default(),
+            log: OnceLock::new(),
         }))
     }
 
@@ -59,10 +68,33 @@ impl Io {
         Self(Arc::new(Streams {
             stdin: Mutex::new(Box::new(BufReader::new(stdin))),
             stdout: plain(Box::new(stdout)),
-            stderr: plain(Box::new(stderr)),
+            stderr: Arc::new(plain(Box::new(stderr))),
             variable: Box::new(variable),
             program: Some(program),
+            stops: watch::Sender::default(),
+            log: OnceLock::new(),
         }))
+    }
+
+    /// Asks the run to end, as a signal would.
+    pub fn stop(&self) {
+        self.0.stops.send_modify(|count| *count += 1);
+    }
+
+    /// The number of requests to end so far.
+    pub(super) fn stops(&self) -> watch::Receiver<usize> {
+        self.0.stops.subscribe()
+    }
+
+    /// Takes the log of the run: that of the process, where the run has it to itself, else of the threads that enter it.
+    pub(super) fn set_log(&self, log: Dispatch) {
+        // In a process that calls this twice, the log exists already and serves as well.
+        let _ = if self.is_process() { set_global_default(log).is_ok() } else { self.0.log.set(log).is_ok() };
+    }
+
+    /// Makes this thread write to the log of the run for as long as the guard lives.
+    pub(super) fn enter_log(&self) -> Option<DefaultGuard> {
+        self.0.log.get().map(set_default)
     }
 
     /// Prints data to stdout. A closed pipe is no error, since the reader has enough; any other failure is.
@@ -91,6 +123,11 @@ impl Io {
     /// Prints a note to stderr.
     pub(super) fn note(&self, text: impl Display) {
         let _ = writeln!(locked(&self.0.stderr), "{}", escaped(&text.to_string()));
+    }
+
+    /// Stderr, for the lines of a log.
+    pub(super) fn stderr(&self) -> Stderr {
+        Stderr(Arc::clone(&self.0.stderr))
     }
 
     /// What stdin has to say, for one reader at a time.
@@ -153,6 +190,20 @@ impl Io {
     /// Whether a person may type.
     pub(super) fn is_typed(&self) -> bool {
         self.is_process() && std::io::stdin().is_terminal()
+    }
+}
+
+/// Stderr of a run.
+#[derive(Clone)]
+pub(super) struct Stderr(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        locked(&self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        locked(&self.0).flush()
     }
 }
 

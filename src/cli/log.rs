@@ -1,6 +1,5 @@
 //! The log of `toolcrib serve`: its levels, and the bound of what others can write into it.
 
-use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -8,10 +7,10 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use tracing_subscriber::util::SubscriberInitExt;
 
 use super::error::{CommandError, CommandResult};
 use super::escape::Screen;
+use super::io::Io;
 use toolcrib_definition::guard::locked;
 
 /// The directive for the log of the SDK's authorization where the SDK is named: at `debug` it writes codes of sign-ins.
@@ -27,18 +26,18 @@ pub(super) enum LogFormat {
 }
 
 /// Starts the log with this level or these directives.
-pub(super) fn start_log(level: &str, format: LogFormat) -> CommandResult {
+pub(super) fn start_log(io: &Io, level: &str, format: LogFormat) -> CommandResult {
     let filter = EnvFilter::try_new(directives(level))
         .map_err(|error| CommandError::Usage(format!("--log-level {level}: {error}")))?;
+    let stderr = io.stderr();
     // A log that nobody reads any more must not end the server.
     let log = tracing_subscriber::fmt().log_internal_errors(false);
-    let log = log.with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
+    let log = log.with_env_filter(filter).with_writer(move || Screen(stderr.clone()));
     let bound = DependencyLines::default();
-    // In a process that calls this twice, the log exists already and serves as well.
-    let _ = match format {
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).finish().with(bound).try_init(),
-        LogFormat::Json => log.json().flatten_event(true).with_ansi(false).finish().with(bound).try_init(),
-    };
+    io.set_log(match format {
+        LogFormat::Text => log.with_ansi(io.is_seen()).finish().with(bound).into(),
+        LogFormat::Json => log.json().flatten_event(true).with_ansi(false).finish().with(bound).into(),
+    });
     Ok(())
 }
 

@@ -36,7 +36,7 @@ pub(super) fn end_after_refreshes(io: &Io) {
     STARTED.call_once(|| {
         let Ok(runtime) = runtime() else { return };
         let entered = runtime.enter();
-        let Ok(mut signals) = Signals::of_process() else { return };
+        let Ok(mut signals) = Signals::listen() else { return };
         drop(entered);
         std::thread::spawn(move || {
             runtime.block_on(signals.next());
@@ -48,7 +48,7 @@ pub(super) fn end_after_refreshes(io: &Io) {
 }
 
 /// Signals that ask the program to end.
-pub(super) struct Signals {
+struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -58,20 +58,15 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Listens for a command that ends in its own way; called in a runtime.
-    pub(super) fn listen() -> std::io::Result<Self> {
-        IS_HANDLED.store(true, Ordering::Relaxed);
-        Self::of_process()
-    }
-
+    /// Listens from now on; called in a runtime.
     #[cfg(unix)]
-    fn of_process() -> std::io::Result<Self> {
+    fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
     #[cfg(unix)]
-    pub(super) async fn next(&mut self) {
+    async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -79,39 +74,40 @@ impl Signals {
     }
 
     #[cfg(windows)]
-    fn of_process() -> std::io::Result<Self> {
+    fn listen() -> std::io::Result<Self> {
         Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
     }
 
     #[cfg(windows)]
-    pub(super) async fn next(&mut self) {
+    async fn next(&mut self) {
         self.interrupt.recv().await;
     }
 }
 
-/// The number of signals so far.
+/// The requests to end, by signals or by who started the run.
 #[derive(Clone)]
 pub(super) struct StopRequests(tokio::sync::watch::Receiver<usize>);
 
 impl StopRequests {
-    /// Listens from now on, where the run has the process to itself; called in a runtime.
+    /// Listens from now on, also to signals where the run has the process to itself; called in a runtime.
     pub(super) fn listen(io: &Io) -> Self {
-        let (count, requests) = tokio::sync::watch::channel(0);
         // Without signals, the system ends the process in its own way.
         if io.is_process()
             && let Ok(mut signals) = Signals::listen()
         {
+            IS_HANDLED.store(true, Ordering::Relaxed);
+            let io = io.clone();
             tokio::spawn(async move {
                 loop {
                     signals.next().await;
-                    count.send_modify(|count| *count += 1);
+                    io.stop();
                 }
             });
         }
-        Self(requests)
+        Self(io.stops())
     }
 
-    /// Resolves after so many signals.
+    /// Resolves after so many requests.
     pub(super) async fn reach(&self, count: usize) {
         if self.0.clone().wait_for(|now| *now >= count).await.is_err() {
             std::future::pending().await

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::catalog::CatalogArgs;
-use super::error::{CommandError, CommandResult, failed};
+use super::error::{CommandError, CommandResult};
 use super::findings::report_lost;
 use super::io::Io;
 use super::runtime::runtime;
-use super::signals::{Signals, end_now};
+use super::signals::{StopRequests, end_now};
 use toolcrib_catalog::Checked;
 use toolcrib_front::watch::{Change, Follow, Options, Stop};
 
@@ -29,7 +29,7 @@ pub(super) fn watch(io: &Io, catalog: &CatalogArgs, command: &impl Rerun) -> Com
     let addresses = catalog.addresses.clone();
     let options = Options { also, addresses, connections, reading, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
-    stop_on_signal(follow.stopper())?;
+    stop_on_signal(io, follow.stopper())?;
     for (index, change) in follow.enumerate() {
         change.notices.iter().for_each(|note| io.note(note));
         if index == 0 {
@@ -65,17 +65,13 @@ fn why(change: &Change) -> String {
 }
 
 /// The first signal ends the watch after the current write, the second at once.
-fn stop_on_signal(stop: Stop) -> CommandResult {
-    let cannot = |error: std::io::Error| failed(format!("cannot wait for signals: {error}"));
+fn stop_on_signal(io: &Io, stop: Stop) -> CommandResult {
     let runtime = runtime()?;
-    let mut signals = {
-        let _entered = runtime.enter();
-        Signals::listen().map_err(cannot)?
-    };
+    let requests = runtime.block_on(async { StopRequests::listen(io) });
     std::thread::spawn(move || {
-        runtime.block_on(signals.next());
+        runtime.block_on(requests.reach(1));
         stop.stop();
-        runtime.block_on(signals.next());
+        runtime.block_on(requests.reach(2));
         end_now();
     });
     Ok(())

@@ -105,7 +105,7 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs the program to its end: in this process, but for `serve`, whose log is that of a process.
+/// Runs the program to its end: in this process, unless it speaks over the streams of a process.
 pub fn run(arguments: &[&str]) -> Run {
     run_with(arguments, "", &[])
 }
@@ -117,21 +117,22 @@ pub fn run_with(arguments: &[&str], stdin: &str, variables: &[(&str, &str)]) -> 
 
 /// The same with bytes on stdin.
 pub fn run_with_bytes(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str)]) -> Run {
-    if arguments.first() == Some(&"serve") {
+    if arguments.contains(&"--stdio") {
         return started_with(arguments, stdin, variables);
     }
     let streams = (Cursor::new(stdin.to_vec()), Pipe::default(), Pipe::default());
     let (stdout, stderr) = (streams.1.clone(), streams.2.clone());
-    let code = in_thread(arguments, streams, variables).join().unwrap();
+    let (_, thread) = in_thread(arguments, streams, variables);
+    let code = thread.join().unwrap();
     Run { code, stdout: stdout.text(), stderr: stderr.text() }
 }
 
-/// Runs the program in a thread of this process, with these streams and variables; its exit code.
+/// Runs the program in a thread of this process, with these streams and variables; its handle, and its exit code.
 pub fn in_thread(
     arguments: &[&str],
     (stdin, stdout, stderr): (impl Read + Send + 'static, Pipe, impl Write + Send + 'static),
     variables: &[(&str, &str)],
-) -> JoinHandle<i32> {
+) -> (Io, JoinHandle<i32>) {
     let mut own = own_folders().map(|(name, folder)| (name.to_string(), folder.into_os_string())).to_vec();
     own.extend(variables.iter().map(|(name, value)| (name.to_string(), value.into())));
     let own: BTreeMap<String, OsString> = own.into_iter().collect();
@@ -140,7 +141,8 @@ pub fn in_thread(
     let arguments: Vec<OsString> = ["toolcrib"].iter().chain(arguments).map(OsString::from).collect();
     // With the stack of the main thread of a program.
     let thread = std::thread::Builder::new().stack_size(8 << 20);
-    thread.spawn(move || cli::run(arguments, &io).into()).unwrap()
+    let of_run = io.clone();
+    (io, thread.spawn(move || cli::run(arguments, &of_run).into()).unwrap())
 }
 
 /// The other end of a stream of a run in this process.

@@ -1,4 +1,4 @@
-//! The HTTP transport: the real program, asked by a real client, and by raw sockets where a client would be too polite.
+//! The HTTP transport: the server, asked by a real client, and by raw sockets where a client would be too polite.
 
 mod conditions;
 mod errors;
@@ -11,15 +11,17 @@ mod security;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
 use tempfile::TempDir;
+use toolcrib::cli::Io;
 
-use crate::fixture;
+use crate::fixture::{self, Pipe};
 
 /// Tools with every kind of name, and one that only some may see.
 pub const TOOLS: &str = r#"[
@@ -33,7 +35,7 @@ pub const TOOLS: &str = r#"[
 
 /// A running server; it ends with its handle.
 pub struct Server {
-    child: Child,
+    run: Running,
     /// Its address, such as `127.0.0.1:41234`.
     pub address: String,
     /// Its stderr.
@@ -41,31 +43,49 @@ pub struct Server {
     _folder: Option<TempDir>,
 }
 
+/// What runs the server.
+enum Running {
+    /// A thread of this process.
+    Thread(Io, Option<JoinHandle<i32>>),
+    /// A process of its own.
+    Process(Child),
+}
+
 impl Server {
-    /// Serves a catalog on a free port.
+    /// Serves a catalog on a free port, in this process.
     pub fn start(catalog: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
-        let arguments = [&["serve", catalog, "--listen", "127.0.0.1:0"], more].concat();
-        Self::run(fixture::program(&arguments), variables)
+        let (stderr, written) = std::io::pipe().unwrap();
+        let streams = (std::io::empty(), Pipe::default(), written);
+        let (io, thread) = fixture::in_thread(&arguments(catalog, more), streams, variables);
+        Self::read(stderr, Running::Thread(io, Some(thread)))
+    }
+
+    /// The same in a process of its own, whose log has the lines of all its threads.
+    pub fn process(catalog: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut program = fixture::program(&arguments(catalog, more));
+        program.envs(variables.iter().copied());
+        Self::spawn(program)
     }
 
     /// Serves a catalog with this many open files at most.
     #[cfg(target_os = "linux")]
     pub fn with_files(catalog: &str, files: usize) -> Self {
-        let program = fixture::program(&["serve", catalog, "--listen", "127.0.0.1:0"]);
-        let mut shell = std::process::Command::new("sh");
+        let program = fixture::program(&arguments(catalog, &[]));
+        let mut shell = Command::new("sh");
         shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]);
         shell.arg(program.get_program()).args(program.get_args()).current_dir(fixture::package());
-        Self::run(shell, &[])
+        Self::spawn(shell)
     }
 
-    fn run(mut command: std::process::Command, variables: &[(&str, &str)]) -> Self {
-        command
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
+    fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self::read(child.stderr.take().unwrap(), Running::Process(child))
+    }
+
+    /// Reads its address and its log.
+    fn read(stderr: impl Read + Send + 'static, run: Running) -> Self {
+        let mut lines = BufReader::new(stderr).lines();
         let log = Arc::new(Mutex::new(String::new()));
         let keep = |line: &str, log: &Mutex<String>| log.lock().unwrap().push_str(&format!("{line}\n"));
         let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
@@ -76,7 +96,7 @@ impl Server {
         let address = address.unwrap_or_else(|| panic!("{}", log.lock().unwrap()));
         let own = Arc::clone(&log);
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| keep(&line, &own)));
-        Self { child, address, log, _folder: None }
+        Self { run, address, log, _folder: None }
     }
 
     /// Serves [`TOOLS`] with this configuration.
@@ -162,18 +182,32 @@ impl Server {
         rest(&mut stream)
     }
 
-    /// Asks the process to stop.
+    /// Asks it to stop.
     pub fn terminate(&self) {
-        let id = self.child.id().to_string();
-        assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        match &self.run {
+            Running::Thread(io, _) => io.stop(),
+            Running::Process(child) => {
+                let id = child.id().to_string();
+                assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+            }
+        }
     }
 
-    /// Waits for the process to end; its exit code.
+    /// Waits for its end; its exit code.
     pub fn ended(&mut self, within: Duration) -> Option<i32> {
         let start = std::time::Instant::now();
         while start.elapsed() < within {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
+            match &mut self.run {
+                Running::Thread(_, thread) => {
+                    if thread.as_ref().is_some_and(JoinHandle::is_finished) {
+                        return thread.take().map(|thread| thread.join().unwrap());
+                    }
+                }
+                Running::Process(child) => {
+                    if let Some(status) = child.try_wait().unwrap() {
+                        return status.code();
+                    }
+                }
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -190,9 +224,22 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        match &mut self.run {
+            Running::Thread(io, thread) => {
+                io.stop();
+                let _ = thread.take().map(JoinHandle::join);
+            }
+            Running::Process(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
     }
+}
+
+/// Serves a catalog on a free port.
+fn arguments<'a>(catalog: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["serve", catalog, "--listen", "127.0.0.1:0"], more].concat()
 }
 
 /// A client that follows nothing and unpacks nothing.

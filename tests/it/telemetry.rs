@@ -139,13 +139,13 @@ fn one_trace_leads_from_the_call_of_an_agent_to_the_request_of_a_backend() {
     }]);
     let config = format!("{telemetry}[server.shop]\nurl = \"{}\"\n", backend.address);
     let upstream = folder(&[("tools.json", &tools.to_string()), ("toolcrib.toml", &config)]);
-    let mut upstream_server = Server::start(text(upstream.path()), &["--mode", "full"], &[]);
+    let mut upstream_server = Server::process(text(upstream.path()), &["--mode", "full"], &[]);
     let config = format!(
         "{telemetry}[exec.trust_hints]\nshop = \"always\"\n[[source]]\nserver = \"shop\"\nmcp = {{ url = \"{}\" }}\n",
         upstream_server.url("/mcp")
     );
     let front = folder(&[("toolcrib.toml", &config)]);
-    let mut server = Server::start(text(front.path()), &[], &[]);
+    let mut server = Server::process(text(front.path()), &[], &[]);
     let call = server.posting("/v1/tool_exec", json!({"op": "get_thing", "args": {}}));
     let call = call.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
     let answer = call.send().unwrap().text().unwrap();

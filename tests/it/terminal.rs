@@ -118,7 +118,7 @@ fn no_line_of_the_log_steers_a_terminal() {
     let folder = catalog();
     for format in ["text", "json"] {
         let more = ["--log", format, "--log-level", "debug"];
-        let server = crate::serve::Server::start(fixture::text(folder.path()), &more, &[]);
+        let server = crate::serve::Server::process(fixture::text(folder.path()), &more, &[]);
         server.post("tool_exec", json!({"op": nasty(), "args": {}}).to_string());
         server.get("/tools/%C2%9B%E2%80%AE", &[("user-agent", "x")]);
         fixture::write(

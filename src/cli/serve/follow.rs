@@ -40,9 +40,11 @@ fn note_restart(before: &Config, now: &Config) {
 }
 
 /// Logs what the tools cost in each request, once all servers have listed theirs; on a thread of its own, so that no client waits.
-pub(super) fn log_cost(live: &LiveCatalog) {
+pub(super) fn log_cost(io: &Io, live: &LiveCatalog) {
     let generation = live.current();
+    let io = io.clone();
     let counting = move || {
+        let _log = io.enter_log();
         let view = generation.unrestricted_view();
         let catalog = view.catalog();
         let payload = config::Payload { provider: Provider::Mcp, ..catalog.config.payload };
@@ -76,7 +78,7 @@ fn take_over(io: &Io, live: &LiveCatalog, catalog: &CatalogArgs, change: Change)
         Err(CommandError::Findings(None)) => {}
     }
     if is_first {
-        log_cost(live);
+        log_cost(io, live);
     }
     let version = live.current().version.clone();
     match live.stale() {

@@ -113,7 +113,8 @@ pub(super) struct ServeArgs {
 
 impl ServeArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
-        start_log(&self.log_level, self.log)?;
+        start_log(io, &self.log_level, self.log)?;
+        let _log = io.enter_log();
         self.check_template()?;
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = if self.stdio {
@@ -121,9 +122,11 @@ impl ServeArgs {
         } else {
             tokio::runtime::Builder::new_multi_thread()
         };
+        let of_threads = io.clone();
         // Without optimisation, a call with the deepest arguments takes nearly the usual two megabytes.
         let runtime = runtime
             .enable_all()
+            .on_thread_start(move || std::mem::forget(of_threads.enter_log()))
             .thread_stack_size(8 << 20)
             .build()
             .map_err(|error| failed(format!("cannot start: {error}")))?;
@@ -225,7 +228,7 @@ impl ServeArgs {
         let live = live.with_services(services).with_nudge(follow.nudge());
         let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
         if is_listed {
-            log_cost(&live);
+            log_cost(io, &live);
         }
         Ok(Some(Prepared { args: self, live, follow, state, configured, endpoint, days }))
     }
@@ -374,7 +377,10 @@ impl Prepared {
             let live = Arc::clone(&live);
             let args = Arc::clone(&args);
             let io = io.clone();
-            std::thread::spawn(move || keep_current(&io, &live, &args.catalog, follow))
+            std::thread::spawn(move || {
+                let _log = io.enter_log();
+                keep_current(&io, &live, &args.catalog, follow);
+            })
         };
         runtime.block_on(begin(&state, days))?;
         runtime.spawn(delete_old_state(Arc::clone(&state), days));

@@ -45,7 +45,7 @@ impl Place {
     }
 
     fn start(&self) -> Server {
-        Server::start(fixture::text(self.folder.path()), &[], &[])
+        Server::process(fixture::text(self.folder.path()), &[], &[])
     }
 
     /// Moves all times that are kept, as if the clock had gone the other way.

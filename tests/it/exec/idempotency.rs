@@ -212,7 +212,7 @@ fn a_server_that_is_killed_runs_a_key_once() {
     let slow = Slow::start(Duration::from_millis(600));
     let config = format!("{}\n[state]\nurl = \"state.db\"\n", slow.config());
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
-    let start = || Server::start(fixture::text(folder.path()), &[], &[]);
+    let start = || Server::process(fixture::text(folder.path()), &[], &[]);
     client();
 
     // Killed while it runs: nobody knows.
@@ -267,7 +267,7 @@ fn a_change_that_was_answered_is_in_the_trace_of_a_server_that_is_killed() {
     let slow = Slow::start(Duration::ZERO);
     let config = format!("{}\n[state]\nurl = \"state.db\"\n", slow.config());
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
-    let server = Server::start(fixture::text(folder.path()), &[], &[]);
+    let server = Server::process(fixture::text(folder.path()), &[], &[]);
     let call = json!({"op": "create_task", "args": {"title": "Buy nails"}});
     for _ in 0..5 {
         let answer: Value = server.post("tool_exec", call.to_string()).json().unwrap();

@@ -103,7 +103,7 @@ impl Everything {
         assert!(said[2].1.contains("signed in at"), "{}", said[2].1);
         let home = [("XDG_STATE_HOME", text(state.path()))];
         let more = ["--log-level", "trace,rmcp=trace,hyper=trace", "--mode", "full"];
-        let server = Server::start(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
+        let server = Server::process(text(catalog.path()), &more, &[&VARIABLES[..], &home].concat());
         let (said, found) = (Mutex::new(said), Mutex::default());
         Self { issuer, hosted, apis, server, catalog, state, said, found }
     }

@@ -521,7 +521,7 @@ fn nothing_that_signs_in_is_in_the_log_or_in_state() {
     fixture::write(folder.path(), "toolcrib.toml", TOKENS);
     let state = folder.path().join("state.db");
     let more = ["--state", fixture::text(&state), "--log-level", "trace"];
-    let server = Server::start(fixture::text(folder.path()), &more, &VARIABLES);
+    let server = Server::process(fixture::text(folder.path()), &more, &VARIABLES);
     let mut browser = signed_in(&server, READER);
     let mut secrets = vec![READER.to_string(), ADMIN.into()];
     secrets.extend(browser.cookie(&server.url(""), "toolcrib-session").map(|(_, value)| value));

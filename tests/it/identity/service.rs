@@ -56,7 +56,7 @@ fn served(config: &str) -> (Server, TempDir) {
 }
 
 fn start(folder: &TempDir) -> Server {
-    Server::start(fixture::text(folder.path()), &["--log-level", "trace"], &VARIABLES)
+    Server::process(fixture::text(folder.path()), &["--log-level", "trace"], &VARIABLES)
 }
 
 const ROBOT: &str =

@@ -16,7 +16,7 @@ const RAIN: &str = r#"{"input": "quaxolotl", "scorer": "embedding"}"#;
 fn a_server_says_whether_it_searches_by_meaning_and_reloads_ask_for_what_is_new() {
     let vectors = Vectors::serve();
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config(&vectors.url, ""))]);
-    let server = Server::start(text(folder.path()), &[], &[("VECTORS_KEY", KEY)]);
+    let server = Server::process(text(folder.path()), &[], &[("VECTORS_KEY", KEY)]);
     let is_on = || server.json("/readyz?verbose")["semantic"] == "on";
     soon("it is on", is_on);
     assert_eq!(vectors.asked().len(), 3);

@@ -52,7 +52,7 @@ fn compiled_forms_carry_no_value_of_the_environment() {
     let files = tree(out.path());
     assert!(files.len() > 8);
     files.iter().for_each(|(name, bytes)| check(name, bytes));
-    let server = Server::start(text(root.path()), &[], &variables);
+    let server = Server::process(text(root.path()), &[], &variables);
     for path in [
         "/", "/openapi.json", "/registry.json", "/tools/README.md", "/tools/weather.md", "/tools/weather",
         "/llms.txt", "/metrics", "/readyz",

@@ -126,7 +126,7 @@ impl Login {
         let stdout = Pipe::default();
         let arguments = ["login", "hosted", "--no-browser", text(operator.catalog.path())];
         let variables = [("XDG_STATE_HOME", text(operator.state.path()))];
-        let run = in_thread(&arguments, (read, stdout.clone(), written), &variables);
+        let (_, run) = in_thread(&arguments, (read, stdout.clone(), written), &variables);
         let (sender, notes) = channel();
         let stderr = BufReader::new(stderr);
         std::thread::spawn(move || {
