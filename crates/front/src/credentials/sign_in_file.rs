@@ -1,9 +1,9 @@
 //! The sign-ins of the operator on disk: one file for each server, for its owner alone, with a lock next to it.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
@@ -55,12 +55,6 @@ pub(super) struct Tokens {
     pub(super) refresh: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
-}
-
-impl fmt::Debug for SignIn {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "SignIn({} at {})", self.server, self.issuer)
-    }
 }
 
 impl SignIn {

@@ -52,12 +52,6 @@ pub struct Connections {
     client: watch::Sender<Option<Arc<ClientSession>>>,
 }
 
-impl std::fmt::Debug for Connections {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str("Connections")
-    }
-}
-
 impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {

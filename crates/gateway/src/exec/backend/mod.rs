@@ -31,7 +31,6 @@ pub use mcp_answer::{DataBlock, McpAnswer};
 pub use request::{BackendRequest, BackendResponse, Begun};
 
 /// The backends of a catalog, with the connections that stay open between calls.
-#[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
     http: http::Http,
