@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
+
 use toolcrib_definition::clean_line;
 
 /// An address without its query, which may be secret.
@@ -20,7 +22,7 @@ pub fn is_safe_address(url: &str) -> bool {
         Some(inside) => inside.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
-    let is_loopback = || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_loopback = || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     !has_user(rest) && (host == "localhost" || is_loopback())
 }
 
@@ -38,33 +40,9 @@ pub(super) fn public_url_problem(url: &str) -> Option<&'static str> {
     (!is_origin).then_some("this should be an address without a path, such as https://tools.example.com")
 }
 
-/// Addresses that begin with the same bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u32,
-}
-
-impl Network {
-    /// Reads an address, or an address with the number of its fixed bits behind a slash.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (address, bits) =
-            text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.trim().parse().ok()?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Some(most), |bits| bits.parse().ok())?;
-        (bits <= most).then_some(Self { address, bits })
-    }
-
-    /// Whether an address is one of them.
-    pub fn has(&self, address: IpAddr) -> bool {
-        let is_same = |differs: u128, most: u32| self.bits == 0 || differs >> (most - self.bits) == 0;
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => is_same(u128::from(own.to_bits() ^ other.to_bits()), 32),
-            (IpAddr::V6(own), IpAddr::V6(other)) => is_same(own.to_bits() ^ other.to_bits(), 128),
-            _ => false,
-        }
-    }
+/// The addresses of a network such as `10.1.0.0/16`, or a single address.
+pub fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| Some(text.trim().parse::<IpAddr>().ok()?.into()))
 }
 
 #[cfg(test)]
@@ -105,13 +83,13 @@ mod tests {
     #[test]
     fn a_network_has_the_addresses_with_its_bits() {
         let has =
-            |network: &str, address: &str| Network::parse(network).unwrap().has(address.parse().unwrap());
+            |text: &str, address: &str| network(text).unwrap().contains(&address.parse::<IpAddr>().unwrap());
         assert!(has("10.1.0.0/16", "10.1.255.7") && !has("10.1.0.0/16", "10.2.0.1"));
         assert!(has("127.0.0.1", "127.0.0.1") && !has("127.0.0.1", "127.0.0.2"));
         assert!(has("0.0.0.0/0", "8.8.8.8") && !has("0.0.0.0/0", "::1"));
         assert!(has("fd00::/8", "fd12::1") && !has("fd00::/8", "fe80::1") && has("::/0", "::1"));
         for bad in ["", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "proxy", "10.0.0.1/-1"] {
-            assert_eq!(Network::parse(bad), None, "{bad}");
+            assert_eq!(network(bad), None, "{bad}");
         }
     }
 }

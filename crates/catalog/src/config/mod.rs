@@ -30,7 +30,7 @@ mod source;
 mod state;
 mod tool_filter;
 
-pub use address::{Network, is_safe_address, shown_address};
+pub use address::{is_safe_address, network, shown_address};
 pub use clients::{
     CLIENTS, Client, ClientPlace, TIMEOUT_KEYS, client_format, format_of_table, read_client_text,
 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::address::Network;
+use super::address::network;
 
 /// Most roles that a proxy may give: each combination has a catalog view of its own.
 const MAX_ROLES: usize = 8;
@@ -53,7 +53,7 @@ impl ServeProxy {
         if self.roles.len() > MAX_ROLES {
             return Some(("roles".into(), "a proxy gives at most eight roles"));
         }
-        if let Some(bad) = self.addresses.iter().position(|text| Network::parse(text).is_none()) {
+        if let Some(bad) = self.addresses.iter().position(|text| network(text).is_none()) {
             let message = "this should be an IP address, or a network such as 10.1.0.0/16";
             return Some((format!("addresses/{bad}"), message));
         }

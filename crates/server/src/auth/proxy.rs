@@ -7,10 +7,11 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::ConnectInfo;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
+use ipnet::IpNet;
 
 use super::error::AuthError;
 use super::grants::{self, escaped};
-use toolcrib_catalog::config::{Network, ServeProxy};
+use toolcrib_catalog::config::{ServeProxy, network};
 use toolcrib_definition::Effect;
 use toolcrib_gateway::exec::Caller;
 
@@ -28,7 +29,7 @@ pub(super) struct Proxy {
     roles: HeaderName,
     /// The roles that it may give.
     known: Vec<String>,
-    networks: Vec<Network>,
+    networks: Vec<IpNet>,
     secret: Option<blake3::Hash>,
 }
 
@@ -45,7 +46,7 @@ impl Proxy {
             user: name(&configured.user_header)?,
             roles: name(&configured.roles_header)?,
             known: configured.roles.clone(),
-            networks: configured.addresses.iter().filter_map(|text| Network::parse(text)).collect(),
+            networks: configured.addresses.iter().filter_map(|text| network(text)).collect(),
             secret: secret.map(|secret| blake3::hash(secret.trim().as_bytes())),
         })
     }
@@ -89,7 +90,7 @@ impl Proxy {
     fn is_from(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> bool {
         let peer = peer.map(|peer| peer.to_canonical());
         let is_near = self.networks.is_empty()
-            || peer.is_some_and(|peer| self.networks.iter().any(|own| own.has(peer)));
+            || peer.is_some_and(|peer| self.networks.iter().any(|own| own.contains(&peer)));
         let mut shown = headers.get_all(SECRET).iter();
         let knows = match (&self.secret, shown.next(), shown.next()) {
             (None, ..) => true,
