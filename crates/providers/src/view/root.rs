@@ -9,7 +9,7 @@ use super::defs::{Opening, take_defs};
 use super::loosened::Loosened;
 use super::merge::merge;
 use super::rules::Root;
-use super::types::allows;
+use super::types::{allows, texts};
 use super::unfit::Unfit;
 use toolcrib_definition::clean_text;
 use toolcrib_definition::schema::walk::is_annotation;
@@ -205,7 +205,7 @@ fn said_of_branches(object: &Branch, branches: &[Branch], only_one: bool) -> Opt
 }
 
 fn names(object: &Branch) -> Vec<&str> {
-    object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+    texts(object.get("required")).collect()
 }
 
 /// Requires the properties that all branches require.

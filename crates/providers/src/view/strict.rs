@@ -9,7 +9,7 @@ use super::loosened::{Loosened, one_to_any};
 use super::merge::merge;
 use super::restrict_keywords::{around, tell_default};
 use super::rules::Strict;
-use super::types::{add_null, allows, list_null, names_type};
+use super::types::{add_null, allows, list_null, names_type, texts};
 use super::unfit::Unfit;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::schema::walk::{each, type_of};
@@ -143,7 +143,7 @@ impl Making {
             Some(_) => return refuse("an object with properties of any name", pointer),
         }
         let closed = object.contains_key("additionalProperties");
-        let required: Vec<String> = strings(object.get("required"));
+        let required: Vec<String> = texts(object.get("required")).map(str::to_string).collect();
         let is_required = |name: &String| required.contains(name);
         if closed {
             object.entry("properties").or_insert_with(|| json!({}));
@@ -169,15 +169,6 @@ impl Making {
         object.insert("additionalProperties".into(), false.into());
         Ok(())
     }
-}
-
-fn strings(list: Option<&Value>) -> Vec<String> {
-    list.and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(str::to_string)
-        .collect()
 }
 
 /// A constant gets a `type`.

@@ -25,6 +25,11 @@ pub(super) fn allows(object: &Map<String, Value>, word: &str) -> bool {
     object.get("type").is_none_or(|written| names_type(written, word))
 }
 
+/// The texts of a list, such as those of `required`.
+pub(super) fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// Whether a `type` names this word.
 pub(super) fn names_type(written: &Value, word: &str) -> bool {
     match written {
