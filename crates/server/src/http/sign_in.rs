@@ -9,6 +9,8 @@ use axum::body::Body;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde::Serialize;
+use tera::Context;
 
 use super::address::{safe, see_other};
 use super::browser::{Browser, FORM, MAX_COOKIE, SESSION, Visitor, shown};
@@ -17,8 +19,8 @@ use super::metrics::Route;
 use super::request_context::{OpenRequest, query_value};
 use super::session_cookie::Session;
 use crate::auth::{AuthError, Resource};
-use crate::response::{Problem, Response, add_to_vary, negotiated};
-use crate::site::SignInPage;
+use crate::response::{Media, Problem, Response, add_to_vary, negotiated};
+use crate::site::CONTENT_SECURITY_POLICY;
 use toolcrib_gateway::state::{now, random_secret};
 
 /// Most milliseconds after which a person has to sign in again; less where the token ends earlier.
@@ -32,6 +34,25 @@ pub(super) fn takes_cookies(request: &Parts) -> bool {
     let is_page = matches!(Route::of(request), Route::Page | Route::Doc | Route::Catalog);
     let is_api = request.uri.path().starts_with("/v1/");
     is_page && (is_read || is_form) && !is_api && !request.headers.contains_key(AUTHORIZATION)
+}
+
+/// The page on which a person signs in. It shows nothing of the catalog.
+#[derive(Default, Serialize)]
+struct SignInPage<'a> {
+    /// The host that the browser has asked.
+    host: &'a str,
+    /// Whether a token can be typed.
+    takes_token: bool,
+    /// The address to return to.
+    return_to: &'a str,
+    /// The value that shows that the form comes from this page.
+    csrf: &'a str,
+    /// The reason why signing in has failed.
+    problem: Option<&'a str>,
+    /// Good news, such as that the person is signed out.
+    notice: Option<&'a str>,
+    /// The person who is signed in.
+    person: Option<&'a str>,
 }
 
 impl Browser<'_> {
@@ -59,7 +80,7 @@ impl Browser<'_> {
     }
 
     /// The page with the form. The browser gets a cookie, from which the value of the form is made.
-    pub fn ask(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
+    fn ask(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
         let known = self.cookie(FORM);
         let is_new = known.is_none();
         let none = || Problem::internal("this machine has no random numbers");
@@ -74,12 +95,16 @@ impl Browser<'_> {
         Ok(response)
     }
 
+    /// The page. Its links are from the root of the server on.
     fn page(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
         let host = self.request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let page =
-            SignInPage { host, ..page }.render(self.shared.live.current().unrestricted_view().templates());
-        let page = page.map_err(Problem::internal)?;
-        Ok(negotiated(status, page.content_type, page.body))
+        let mut context = Context::new();
+        context.insert("page", &SignInPage { host, ..page });
+        context.insert("policy", CONTENT_SECURITY_POLICY);
+        context.insert("product_version", env!("CARGO_PKG_VERSION"));
+        let snapshot = self.shared.live.current();
+        let page = snapshot.unrestricted_view().templates().render("site/sign_in.html", &context);
+        Ok(negotiated(status, Media::Html.content_type(), page.map_err(Problem::internal)?))
     }
 }
 
