@@ -1,8 +1,11 @@
 //! Answers with the headers that caches on the way obey: not stored, or with a tag, by which clients ask for a body again with
 //! `If-None-Match`.
 
+use std::convert::Infallible;
+
 use axum::body::Body;
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
@@ -89,7 +92,8 @@ pub(crate) fn unless_known(known: &[HeaderValue], mut response: Response) -> Res
         && listed.any(|listed| listed == "*" || listed.trim_start_matches("W/") == own)
     {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        *response.body_mut() = Body::empty();
+        // Of an unknown length, so that the router writes none.
+        *response.body_mut() = Body::from_stream(stream::empty::<Result<Bytes, Infallible>>());
         [CONTENT_TYPE, CONTENT_LENGTH].iter().for_each(|name| drop(response.headers_mut().remove(name)));
     }
     response

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::header::{ALLOW, RETRY_AFTER};
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
@@ -225,8 +225,8 @@ impl IntoResponse for Problem {
 
 /// Writes the problem that a response carries, if it carries one.
 pub(crate) fn with_problem(mut response: Response, write: impl FnOnce(Problem) -> Response) -> Response {
-    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
-    // A router knows the methods of an address.
-    let allow = response.headers_mut().remove(ALLOW);
-    write(problem.header(allow.map(|allow| (ALLOW, allow))))
+    match response.extensions_mut().remove::<Problem>() {
+        Some(problem) => write(problem),
+        None => response,
+    }
 }
