@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::config::Facts;
+use crate::schema::ToolArgument;
 use crate::schema::{Callable, Parameters};
-use crate::set_arguments::ToolArgument;
 use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::{CategoryPath, Definition, Effect, Example, NoSchemaMode, Policy, WhenForbidden};
 

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
+use crate::schema::Node;
+
 /// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
 #[derive(Clone, Debug)]
 pub struct Schema {
@@ -51,6 +53,11 @@ impl Schema {
     /// The parsed form.
     pub fn value(&self) -> &Value {
         &self.value
+    }
+
+    /// The parsed form, read.
+    pub fn root(&self) -> Node<'_> {
+        Node::root(&self.value)
     }
 
     /// The parsed form, shared.

@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::properties::{closed_properties, properties};
 use super::respell::{meant_word, only};
 use crate::schema::text_bytes;
 use crate::tool::Tool;
 use toolcrib_definition::document::{from_json, pointer_join, pointer_split};
 use toolcrib_definition::finding::{Violation, is_plausible, normalized};
-use toolcrib_definition::schema::walk::is_composing;
 use toolcrib_definition::secret::SecretPolicy;
 use toolcrib_definition::{Effect, words};
 
@@ -104,15 +102,14 @@ impl Corrected {
 
     /// Keeps arguments under names that the schema does not have only where it explicitly allows them.
     fn settle_unnamed(&mut self, tool: &Tool) {
-        let schema = tool.parameters.schema();
+        let root = tool.parameters.root();
         // The names of a composed schema are not only its own.
-        if schema.as_object().is_some_and(|schema| schema.keys().any(|key| is_composing(key))) {
+        if root.is_composed || !root.lists_properties() {
             return;
         }
-        let Some(known) = properties(tool) else { return };
-        let is_open = closed_properties(tool).is_none();
+        let is_open = root.allows_others();
         let names = self.args.as_object().into_iter().flat_map(|args| args.keys());
-        let unnamed: Vec<String> = names.filter(|name| !known.contains_key(*name)).cloned().collect();
+        let unnamed: Vec<String> = names.filter(|name| !root.has_property(name)).cloned().collect();
         for name in unnamed {
             let pointer = pointer_join("", &name);
             if is_open {

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::correct::Corrected;
 use super::field_error::{FieldError, MAX_EXPLAINED, MAX_POINTER, and_more, in_words};
-use super::properties::property;
 use super::respell::MAX_NAME;
 use crate::tool::Tool;
 use toolcrib_definition::document::pointer_split;
@@ -114,16 +113,13 @@ pub(super) fn expected(tool: &Tool, wrong: &Violation, is_missing: bool) -> Opti
         return (!listed.is_empty()).then(|| format!("one of the properties {}{more}", listed.join(", ")));
     }
     let name = wrong.pointer.strip_prefix('/').filter(|name| is_missing && !name.contains('/'))?;
-    let property = property(tool, name)?;
-    if let Some(words) = property.get("enum").and_then(Value::as_array) {
-        let listed: Vec<String> = words.iter().take(LISTED).map(Value::to_string).collect();
+    let property = tool.parameters.root().property(name)?;
+    if let Some(values) = property.values {
+        let listed: Vec<String> = values.iter().take(LISTED).map(Value::to_string).collect();
         return Some(format!("one of {}", listed.join(", ")));
     }
-    match property.get("type")? {
-        Value::String(word) => Some(word.clone()),
-        Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")),
-        _ => None,
-    }
+    let words: Vec<&str> = property.type_words().collect();
+    property.is_typed().then(|| words.join(" or "))
 }
 
 /// A value, cut where it is long.

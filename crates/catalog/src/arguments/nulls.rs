@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::coerce::Reading;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
-use super::properties::property;
 use super::repair::{Repair, RepairKind};
 use crate::tool::Tool;
 use toolcrib_definition::Effect;
@@ -31,19 +30,22 @@ pub(super) fn check_dropped_nulls(tool: &Tool, fit: &Reading) -> Result<(), Inva
     let next = "give a value that the schema takes, or leave it out if you mean no change; tool_help with `help_path` says more";
     let mut invalid = InvalidArguments::new(message, next);
     invalid.fields.extend(dropped.into_iter().map(|pointer| FieldError {
-        expected: expected(tool, pointer).map(str::to_string),
+        expected: expected_type(tool, pointer),
         ..FieldError::new(pointer, "null is no value of this")
     }));
     Err(invalid)
 }
 
-fn expected<'t>(tool: &'t Tool, pointer: &str) -> Option<&'t str> {
-    property(tool, pointer.strip_prefix('/')?)?.get("type")?.as_str()
+/// The one type that an argument declares.
+fn expected_type(tool: &Tool, pointer: &str) -> Option<String> {
+    let argument = tool.parameters.root().property(pointer.strip_prefix('/')?)?;
+    let mut words = argument.type_words();
+    words.next().filter(|_| words.next().is_none()).map(str::to_string)
 }
 
 /// Whether arguments only identify the thing to change.
 fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
-    let required = tool.parameters.schema().get("required").and_then(Value::as_array);
+    let root = tool.parameters.root();
     let action = tool.op.rsplit('.').next().unwrap_or_default();
     let mut words = action.split(['_', '-']);
     let is_change = words.any(|word| CHANGE_VERBS.contains(&word));
@@ -52,7 +54,7 @@ fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
         let last = lower.rsplit(['_', '-']).next().unwrap_or_default();
         IDENTIFIER_WORDS.contains(&last) || name.ends_with("Id") || name.ends_with("Ids")
     };
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    let identifies = |name: &String| says_which(name) || (is_change && is_required(name));
+    let identifies =
+        |name: &String| says_which(name) || (is_change && root.required().contains(&name.as_str()));
     arguments.as_object().is_some_and(|fields| fields.keys().all(identifies))
 }

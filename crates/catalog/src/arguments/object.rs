@@ -6,7 +6,6 @@ use super::correct::ready_made;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
 use super::joined::{Joined, UNCLEAR, joined_objects};
-use super::properties::properties;
 use super::read::{ArgumentReader, decoded};
 use super::repair::{Repair, RepairKind, describe_repairs};
 use crate::tool::Tool;
@@ -21,7 +20,7 @@ pub fn make_object(
     notes: &mut Vec<String>,
 ) -> Result<(), InvalidArguments> {
     let is_blank = given.as_str().is_some_and(|text| text.trim().is_empty());
-    let takes_any = || properties(tool).is_some_and(|properties| !properties.is_empty());
+    let takes_any = || tool.parameters.root().names().next().is_some();
     if tool.effect == Effect::Destructive && (is_blank || (given.is_null() && is_all && takes_any())) {
         let message = format!("`{}` is destructive, and was called without `args`", tool.op);
         let next = "say `args: {}` if you mean no arguments";

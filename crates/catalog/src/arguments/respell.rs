@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::coerce::{Coerced, Coercion, Reading};
 use super::field_error::MAX_EXPLAINED;
-use super::properties::{closed_properties, has_all, properties};
+use super::properties::has_all;
 use super::read::ArgumentReader;
 use super::repair::{Repair, RepairKind};
 use crate::tool::Tool;
@@ -61,10 +61,13 @@ pub fn respelled(tool: &Tool, reader: &mut ArgumentReader, read: Coerced) -> Coe
 /// Arguments of an open schema, which accepts any names. A name that can mean only one known name becomes that; `notes` gets
 /// the others.
 pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut Vec<String>) -> Value {
-    let Some(known) = closed_properties(tool) else { return arguments };
-    let is_respelled = |name: &String| known.keys().any(|meant| meant != name && is_same(name, meant));
+    let root = tool.parameters.root();
+    if !root.lists_all() {
+        return arguments;
+    }
+    let is_respelled = |name: &String| root.names().any(|meant| meant != name && is_same(name, meant));
     let unknown = arguments.as_object().into_iter().flat_map(Map::keys);
-    let unknown: Vec<&String> = unknown.filter(|name| !known.contains_key(*name)).collect();
+    let unknown: Vec<&String> = unknown.filter(|name| !root.has_property(name)).collect();
     let is_misnamed = unknown.len() <= MAX_UNKNOWN && unknown.iter().any(|name| is_respelled(name));
     let mut settled = arguments;
     if is_misnamed
@@ -75,7 +78,7 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
         settled = coerced;
     }
     let unknown = settled.as_object().into_iter().flat_map(Map::keys);
-    let mut unknown = unknown.filter(|name| !known.contains_key(*name));
+    let mut unknown = unknown.filter(|name| !root.has_property(name));
     for name in unknown.by_ref().take(MAX_EXPLAINED) {
         let name = clean_line(&name.chars().take(MAX_NAME).collect::<String>());
         notes.push(format!("`{name}` is no argument of `{}`; it is passed on as it is", tool.op));
@@ -90,16 +93,19 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
 
 /// Whether a name is that of a property, tolerated misspellings included.
 pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
-    let Some(known) = properties(tool) else { return false };
-    let is_respelled = || known.keys().any(|known| is_same(known, name));
-    known.contains_key(name) || (tolerated_slips(tool).is_some() && is_respelled())
+    let root = tool.parameters.root();
+    let is_respelled = || root.names().any(|known| is_same(known, name));
+    root.has_property(name) || (tolerated_slips(tool).is_some() && is_respelled())
 }
 
 fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Value, Vec<String>)> {
     let mut value = given.clone();
     let mut notes = Vec::new();
-    if let (Some(fields), Some(known)) = (value.as_object_mut(), closed_properties(tool)) {
-        let known: Vec<&str> = known.keys().map(String::as_str).collect();
+    let root = tool.parameters.root();
+    if let Some(fields) = value.as_object_mut()
+        && root.lists_all()
+    {
+        let known: Vec<&str> = root.names().collect();
         rename(fields, &known, tolerated_slips(tool), "", &mut notes);
     }
     for violation in wrong {

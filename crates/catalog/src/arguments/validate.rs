@@ -49,12 +49,10 @@ pub fn validate(
 /// Arguments with the defaults of required properties, where such properties are missing. Some servers call a property
 /// required because they always have a value for it.
 fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
-    let schema = tool.parameters.schema();
+    let root = tool.parameters.root();
     let given = arguments.as_object()?;
-    let required = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str);
-    let properties = schema.get("properties")?;
-    let default = |name: &str| Some((name.to_string(), properties.get(name)?.get("default")?.clone()));
-    let missing = required.filter(|name| !given.contains_key(*name));
+    let default = |name: &&str| Some((name.to_string(), root.property(name)?.default?.clone()));
+    let missing = root.required().iter().filter(|name| !given.contains_key(**name));
     let mut defaults = missing.filter_map(default).peekable();
     defaults.peek()?;
     Some(Value::Object(given.clone().into_iter().chain(defaults).collect()))

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::config::{Facts, Overlay, Workspace};
+use crate::schema::has_argument;
 use crate::service_prefix::ServicePrefixes;
-use crate::set_arguments::has_argument;
 use crate::sources::RawTool;
 use crate::trust::{OverlaidFields, settle_effect};
 use toolcrib_definition::document::pointer_join;

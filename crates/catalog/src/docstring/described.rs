@@ -1,7 +1,6 @@
 //! What a docstring says of one value: its type, in the words of the docstring, and a text.
 
-use serde_json::{Map, Value};
-
+use toolcrib_definition::schema::Node;
 use toolcrib_definition::schema::type_words::{parts, standard_type};
 
 /// Words of types that JSON does not have, and words between types.
@@ -42,14 +41,14 @@ impl Described {
     }
 
     /// The text for a property: of the type only what its schema does not say.
-    pub fn beside(&self, property: &Map<String, Value>) -> String {
-        let has = |keys: &[&str]| keys.iter().any(|key| property.contains_key(*key));
-        let has_type = has(&["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"]);
+    pub fn beside(&self, property: &Node<'_>) -> String {
+        let has_values = property.values.is_some() || property.only.is_some();
+        let has_type = property.is_typed() || has_values || property.is_reference || property.is_composed;
         let is_said = |part: &&str| match part.to_lowercase().as_str() {
             "" | "optional" | "required" => true,
-            part if part.starts_with('{') || part.contains("literal[") => has(&["enum", "const"]),
-            part if part.contains("default") => has(&["default"]) || self.about.contains("efault"),
-            part => is_type(part) || has(&["format"]) && standard_type(part).is_some(),
+            part if part.starts_with('{') || part.contains("literal[") => has_values,
+            part if part.contains("default") => property.default.is_some() || self.about.contains("efault"),
+            part => is_type(part) || property.limits.format.is_some() && standard_type(part).is_some(),
         };
         let more: Vec<&str> = if has_type {
             parts(&self.kind, ',').map(str::trim).filter(|part| !is_said(part)).collect()

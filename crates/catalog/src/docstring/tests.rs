@@ -2,11 +2,12 @@
 
 use super::*;
 use proptest::prelude::*;
+use toolcrib_definition::schema::Node;
 
 /// The texts of arguments beside a schema that has the type.
 fn arguments(parts: &Docstring) -> Vec<(String, String)> {
     let property = serde_json::json!({ "type": "string" });
-    let text = |described: &Described| described.beside(property.as_object().unwrap());
+    let text = |described: &Described| described.beside(&Node::root(&property));
     parts.arguments.iter().map(|(name, described)| (name.clone(), text(described))).collect()
 }
 
@@ -113,7 +114,7 @@ fn a_type_is_said_once_in_every_style() {
 fn what_a_schema_does_not_say_stays_beside_a_type() {
     let check = |kind: &str, property: serde_json::Value, expect: &str| {
         let described = Described { kind: kind.into(), about: "Text".into() };
-        assert_eq!(described.beside(property.as_object().unwrap()), expect, "{kind}");
+        assert_eq!(described.beside(&Node::root(&property)), expect, "{kind}");
     };
     let text = || serde_json::json!({ "type": "string" });
     check("ISO 8601", text(), "(ISO 8601) Text");

@@ -3,7 +3,6 @@
 
 mod instructions;
 mod lookalikes;
-mod schema_mistakes;
 mod tool;
 
 pub(crate) use tool::arguments;

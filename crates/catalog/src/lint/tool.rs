@@ -1,13 +1,11 @@
 //! Lint of one tool: descriptions that say nothing, arguments without any, hidden characters and credentials in its text.
 
-use serde_json::Value;
-
 use super::instructions::orders_to_the_model;
-use super::schema_mistakes::report_schema_mistakes;
-use crate::schema::{Parameters, properties};
+use crate::schema::{Parameters, report_mistakes};
 use crate::tool::Tool;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place};
+use toolcrib_definition::schema::{Node, Property};
 use toolcrib_definition::secret::holds_credential;
 use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, words};
 
@@ -22,7 +20,7 @@ pub(super) fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Fi
         report(Finding::new(Code::DescriptionTautological, message));
     }
     if let Some(written) = &definition.parameters {
-        report_schema_mistakes(written.value(), schema_place, report);
+        report_mistakes(written.value(), schema_place, report);
     }
     hidden(definition, report);
     let schema = definition.parameters.as_ref().map(|schema| schema.text());
@@ -51,15 +49,13 @@ fn is_tautology(name: &str, description: &str) -> bool {
 
 /// Reports arguments without a description.
 pub(crate) fn arguments(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {
-    let described = |property: &Value| {
-        let text =
-            property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
-        // A property that is no object has no keywords, or was reported.
-        text || !property.is_object() || property.get("$ref").is_some() || property.get("const").is_some()
+    // A property that is no object has no keywords, or was reported.
+    let is_bare = |property: &&Property<'_>| {
+        let node = property.node();
+        node.description.is_none() && node.only.is_none() && !node.is_reference && !node.is_bare()
     };
-    let Some(properties) = properties(parameters.schema()) else { return };
-    let bare: Vec<&String> =
-        properties.iter().filter(|(_, property)| !described(property)).map(|(name, _)| name).collect();
+    let properties = Node::without_references(parameters.schema()).properties();
+    let bare: Vec<&str> = properties.iter().filter(is_bare).map(|property| property.name).collect();
     if let Some(first) = bare.first() {
         let listed =
             bare.iter().take(6).map(|name| format!("`{}`", clean_line(name))).collect::<Vec<_>>().join(", ");

@@ -1,10 +1,11 @@
 //! Conditions that stand in texts alone: what the value of one argument requires of the others.
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::listed::listed_values;
 use super::tokens::{Token, tokens};
-use toolcrib_definition::document::resolve_local;
+use toolcrib_definition::schema::{Node, Property};
 
 /// Most arguments whose texts are read.
 const MAX_ARGUMENTS: usize = 256;
@@ -53,19 +54,19 @@ pub(super) struct Conditions<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    pub(super) fn read(schema: &'a Value, description: &'a str) -> Self {
+    pub(super) fn read(root: &Node<'a>, description: &'a str) -> Self {
         let mut read = Self::default();
-        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return read };
-        let texts: Vec<(&str, &str)> = properties
-            .iter()
-            .take(MAX_ARGUMENTS)
-            .map(|(name, property)| (name.as_str(), text(property)))
-            .collect();
+        let names: IndexSet<&str> = root.names().collect();
+        let mut texts: Vec<(&str, &str)> = Vec::new();
         let mut selectors: Vec<Selector<'_>> = Vec::new();
-        for (name, property) in properties.iter().take(MAX_ARGUMENTS) {
-            let mut values = choices(property, schema);
-            if values.is_empty() && property.get("type").is_none_or(|kind| kind == "string") {
-                values = listed_values(name, text(property), &|value| properties.contains_key(value));
+        for property in root.properties().iter().take(MAX_ARGUMENTS) {
+            let Property { name, .. } = *property;
+            let node = property.node();
+            let text = cut(node.description.unwrap_or_default());
+            texts.push((name, text));
+            let mut values = choices(&node);
+            if values.is_empty() && node.type_words().all(|word| word == "string") {
+                values = listed_values(name, text, &|value| names.contains(value));
                 if values.len() > 1 {
                     read.listed.push((name, values.clone()));
                 }
@@ -83,8 +84,8 @@ impl<'a> Conditions<'a> {
         for selector in &selectors {
             let own = texts.iter().filter(|(name, _)| *name == selector.name).map(|(_, text)| *text);
             for text in own.chain([cut(description)]) {
-                read.subjects(selector, text, properties);
-                read.tables(selector, text, properties);
+                read.subjects(selector, text, &names);
+                read.tables(selector, text, &names);
             }
         }
         read
@@ -138,7 +139,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Reads sentences that begin with a value: "add: needs room and label".
-    fn subjects(&mut self, selector: &Selector<'a>, text: &str, properties: &'a Map<String, Value>) {
+    fn subjects(&mut self, selector: &Selector<'a>, text: &str, names: &IndexSet<&'a str>) {
         for sentence in parts(&tokens(text), Token::begins_sentence) {
             let lead = ["for", "when", "if", "with", "use", "method", "action", "operation", "is"];
             let leads = |token: &&Token<'_>| token.is(&lead) || token.text == selector.name;
@@ -152,7 +153,7 @@ impl<'a> Conditions<'a> {
             }
             let mut needs = false;
             for (at, token) in rest.iter().enumerate() {
-                if let Some((argument, _)) = properties.get_key_value(token.text) {
+                if let Some(argument) = names.get(token.text) {
                     let mut after = rest[at + 1..].iter().skip_while(|word| word.is(&["is", "are"]));
                     if needs && !after.next().is_some_and(|word| word.is(&["optional"])) {
                         self.add(argument, selector, vec![value], true);
@@ -167,7 +168,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Reads tables with a row for each value, or for each argument.
-    fn tables(&mut self, selector: &Selector<'a>, text: &str, properties: &'a Map<String, Value>) {
+    fn tables(&mut self, selector: &Selector<'a>, text: &str, names: &IndexSet<&'a str>) {
         let mut head: Vec<Vec<Token<'_>>> = Vec::new();
         for line in text.lines() {
             let line = line.trim();
@@ -182,7 +183,7 @@ impl<'a> Conditions<'a> {
             }
             let Some([subject, ..]) = row.first().map(Vec::as_slice) else { continue };
             let value = selector.value(subject);
-            let argument = properties.get_key_value(subject.text).map(|(argument, _)| argument);
+            let argument = names.get(subject.text);
             for (cell, head) in row.iter().zip(&head).skip(1) {
                 let lists = head.iter().any(|word| {
                     word.is(&NEED) || word.is(&["arguments", "parameters", "params", "fields", "inputs"])
@@ -193,7 +194,7 @@ impl<'a> Conditions<'a> {
                     && !is_optional
                 {
                     for token in cell.iter().take_while(|token| !token.is(&OPTIONAL)) {
-                        if let Some((argument, _)) = properties.get_key_value(token.text) {
+                        if let Some(argument) = names.get(token.text) {
                             self.add(argument, selector, vec![value], true);
                         }
                     }
@@ -292,23 +293,13 @@ fn parts<'s, 't>(
     all.chunk_by(move |_, next| !begins(next))
 }
 
-fn text(property: &Value) -> &str {
-    cut(property.get("description").and_then(Value::as_str).unwrap_or_default())
-}
-
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }
 
 /// The texts that a schema lists as values.
-fn choices<'a>(property: &'a Value, root: &'a Value) -> Vec<&'a str> {
-    let target = property.get("$ref").and_then(Value::as_str).and_then(|to| resolve_local(to, root));
-    let list = |schema: &'a Value, key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
-    let within =
-        target.into_iter().chain(["oneOf", "anyOf", "allOf"].into_iter().flat_map(|key| list(property, key)));
-    let schemas = [property].into_iter().chain(within.take(MAX_VALUES));
-    schemas
-        .flat_map(|schema| list(schema, "enum").chain(schema.get("const")))
-        .filter_map(Value::as_str)
-        .collect()
+fn choices<'a>(node: &Node<'a>) -> Vec<&'a str> {
+    let own = |node: &Node<'a>| node.values.unwrap_or_default().iter().chain(node.only);
+    let within = node.variants().take(MAX_VALUES).collect::<Vec<_>>();
+    own(node).chain(within.iter().flat_map(own)).filter_map(Value::as_str).collect()
 }

@@ -6,15 +6,18 @@
 
 mod conditions;
 mod listed;
-mod parts;
 mod pattern;
+mod scalars;
 mod tokens;
 
 use serde_json::{Map, Value, json};
 
 use conditions::Conditions;
-use parts::{MAX_PARTS, Parts};
+use scalars::{number, text};
 use toolcrib_definition::document::pointer_join;
+use toolcrib_definition::schema::type_words::TYPES;
+use toolcrib_definition::schema::walk::type_of;
+use toolcrib_definition::schema::{Node, Property};
 use toolcrib_definition::{Effect, HttpBackend, Location, path_variables, words};
 
 /// Most levels that arguments nest.
@@ -26,6 +29,10 @@ const MAX_VALUES: usize = 300;
 const MAX_BYTES: usize = 1 << 20;
 /// Longest value of the author, in bytes of JSON.
 const LONGEST: usize = 400;
+/// Most examples of a place that are looked at.
+const MAX_EXAMPLES: usize = 9;
+/// Most optional members of an object that are looked at.
+const MAX_LOOKED: usize = 256;
 /// Most elements of a list, and members of a map.
 const MAX_ITEMS: u64 = 16;
 
@@ -106,14 +113,12 @@ const WAYS: [(usize, Optional); 10] = {
 
 /// A call that `is_valid` accepts: an example of the author, else all required arguments.
 pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) -> bool) -> Option<Sample> {
-    let written = about.examples.iter().filter_map(|text| json_example(text, schema));
-    for arguments in written {
-        let arguments = Value::Object(arguments);
-        if let (true, Value::Object(arguments)) = (is_valid(&arguments), arguments) {
-            return Some(Sample { arguments, fill_in: Vec::new() });
-        }
+    let root = Node::root(schema);
+    let mut written = about.examples.iter().filter_map(|text| json_example(text, &root));
+    if let Some(Value::Object(arguments)) = written.find(|arguments| is_valid(arguments)) {
+        return Some(Sample { arguments, fill_in: Vec::new() });
     }
-    let told = Conditions::read(schema, about.description);
+    let told = Conditions::read(&root, about.description);
     let mut attempts = Attempts { schema, about, is_valid, tried: Vec::new(), bytes_left: MAX_BYTES };
     let made = attempts.sample(&told);
     if made.is_none() && !told.is_empty() { attempts.sample(&Conditions::default()) } else { made }
@@ -131,45 +136,46 @@ impl Attempts<'_> {
     fn sample(&mut self, told: &Conditions<'_>) -> Option<Sample> {
         for (branch, optional) in WAYS {
             let Self { schema, about, bytes_left, .. } = *self;
-            let at = String::new();
-            let fill_in = Vec::new();
-            let mut sampler =
-                Sampler { root: schema, about, told, branch, optional, values: 0, bytes_left, at, fill_in };
-            let made = sampler.value(&[schema], "", 0);
+            let root = Node::with_branch(schema, branch);
+            let mut sampler = Sampler {
+                about,
+                told,
+                optional,
+                values: 0,
+                bytes_left,
+                at: String::new(),
+                fill_in: Vec::new(),
+            };
+            let made =
+                sampler.value(&root, "", 0).filter(|made| made.is_object() && !self.tried.contains(made));
             self.bytes_left = sampler.bytes_left;
-            let Some(made @ Value::Object(_)) = made else { continue };
-            if self.tried.contains(&made) {
-                continue;
+            let Some(made) = made else { continue };
+            if (self.is_valid)(&made)
+                && let Value::Object(arguments) = made
+            {
+                return Some(Sample { arguments, fill_in: sampler.fill_in });
             }
-            match ((self.is_valid)(&made), made) {
-                (true, Value::Object(arguments)) => {
-                    return Some(Sample { arguments, fill_in: sampler.fill_in });
-                }
-                (_, made) => self.tried.push(made),
-            }
+            self.tried.push(made);
         }
         None
     }
 }
 
 /// The arguments in an example of a docstring that is JSON; each is a property of the schema.
-fn json_example(text: &str, schema: &Value) -> Option<Map<String, Value>> {
+fn json_example(text: &str, root: &Node<'_>) -> Option<Value> {
     let example = text.get(text.find('{')?..=text.rfind('}')?)?;
     let mut arguments: Map<String, Value> = serde_json::from_str(example).ok()?;
     if let Some(Value::Object(inner)) = arguments.get_mut("arguments") {
         arguments = std::mem::take(inner);
     }
-    let known = schema.get("properties")?.as_object()?;
     let is_placeholder = |value: &Value| value.as_str().is_some_and(|text| text.starts_with('<'));
-    let fits = arguments.iter().all(|(name, value)| known.contains_key(name) && !is_placeholder(value));
-    (fits && !arguments.is_empty()).then_some(arguments)
+    let fits = arguments.iter().all(|(name, value)| root.has_property(name) && !is_placeholder(value));
+    (fits && !arguments.is_empty()).then_some(Value::Object(arguments))
 }
 
 struct Sampler<'a> {
-    root: &'a Value,
     about: &'a About<'a>,
     told: &'a Conditions<'a>,
-    branch: usize,
     optional: Optional,
     values: usize,
     bytes_left: usize,
@@ -179,47 +185,70 @@ struct Sampler<'a> {
     fill_in: Vec<String>,
 }
 
-impl<'a> Sampler<'a> {
-    /// A value for schemas that apply together; `name` is that of the argument.
-    fn value(&mut self, schemas: &[&'a Value], name: &str, depth: usize) -> Option<Value> {
+/// The optional members that say most of an object.
+#[derive(Clone, Copy)]
+enum Telling {
+    /// Those with a value of the author.
+    Own,
+    /// Those with an example within them, too.
+    Within,
+    /// Those with nothing within them.
+    Plain,
+}
+
+impl Telling {
+    fn fits(self, node: &Node<'_>) -> bool {
+        let has_example = |node: &Node<'_>| node.examples.iter().any(|example| !is_blank(example));
+        let is_own = || {
+            let own = node.default.into_iter().chain(node.only);
+            has_example(node) || node.values.is_some() || own.into_iter().any(|own| !is_blank(own))
+        };
+        match self {
+            Self::Own => is_own(),
+            Self::Within => {
+                is_own()
+                    || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.node()))
+            }
+            Self::Plain => node.type_words().any(|word| !matches!(word, "object" | "array" | "null")),
+        }
+    }
+}
+
+impl Sampler<'_> {
+    /// A value for a place; `name` is that of the argument.
+    fn value(&mut self, node: &Node<'_>, name: &str, depth: usize) -> Option<Value> {
         self.values += 1;
-        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+        if depth > MAX_DEPTH || self.values > MAX_VALUES || node.is_never {
             return None;
         }
-        let mut parts = Parts(Vec::new());
-        schemas.iter().try_for_each(|schema| parts.gather(schema, self.root, self.branch))?;
-        let kind = if depth == 0 { "object" } else { parts.kind() };
-        if let Some(given) = self.given(&parts, kind) {
+        let kind = if depth == 0 { "object" } else { node.main_type() };
+        if let Some(given) = self.given(node, kind) {
             return Some(given);
         }
-        let made = match kind {
-            "object" => return self.object(&parts, depth),
-            "array" => return self.array(&parts, name, depth),
-            "boolean" => return Some(false.into()),
-            "null" => return Some(Value::Null),
-            "integer" | "number" => parts.number(kind == "integer")?,
-            _ if depth == 1
-                && let Some(listed) = self.told.value(name) =>
-            {
-                return Some(listed.into());
-            }
-            _ if self.at == "/id"
-                && let Some(resource) = self.about.resource =>
-            {
-                parts.text(&format!("{resource}_id")).into()
-            }
-            _ => parts.text(name).into(),
+        let limits = &node.limits;
+        let listed = if depth == 1 { self.told.value(name) } else { None };
+        let made = match (kind, self.about.resource) {
+            ("object", _) => return self.object(node, depth),
+            ("array", _) => return self.array(node, name, depth),
+            ("boolean", _) => return Some(false.into()),
+            ("null", _) => return Some(Value::Null),
+            ("integer" | "number", _) => number(limits, kind == "integer")?,
+            (_, resource) => match (listed, resource) {
+                (Some(listed), _) => listed.into(),
+                (None, Some(resource)) if self.at == "/id" => text(limits, &format!("{resource}_id")).into(),
+                _ => text(limits, name).into(),
+            },
         };
         self.fill_in.push(self.at.clone());
         Some(made)
     }
 
     /// A value within the one being made, at this place.
-    fn inner(&mut self, place: &str, schemas: &[&'a Value], name: &str, depth: usize) -> Option<Value> {
+    fn inner(&mut self, place: &str, node: &Node<'_>, name: &str, depth: usize) -> Option<Value> {
         let outer = self.at.len();
         let made_up = self.fill_in.len();
         self.at = pointer_join(&self.at, place);
-        let made = self.value(schemas, name, depth);
+        let made = self.value(node, name, depth + 1);
         self.at.truncate(outer);
         if made.is_none() {
             self.fill_in.truncate(made_up);
@@ -228,14 +257,12 @@ impl<'a> Sampler<'a> {
     }
 
     /// The value that the schema itself gives.
-    fn given(&mut self, parts: &Parts<'a>, kind: &str) -> Option<Value> {
-        if let Some(only) = parts.get("const") {
+    fn given(&mut self, node: &Node<'_>, kind: &str) -> Option<Value> {
+        if let Some(only) = node.only {
             return Some(only.clone());
         }
-        let listed = |key: &str| parts.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let choices = listed("enum");
-        let examples = listed("examples").iter().take(8);
-        for value in examples.chain(parts.get("example")).chain(parts.get("default")) {
+        let choices = node.values.unwrap_or_default();
+        for value in node.examples.iter().copied().take(MAX_EXAMPLES).chain(node.default) {
             let size = value.to_string().len();
             self.bytes_left = self.bytes_left.saturating_sub(size);
             let fits = is_kind(value, kind) && !is_blank(value) && size <= LONGEST.min(self.bytes_left);
@@ -246,117 +273,111 @@ impl<'a> Sampler<'a> {
         choices.iter().find(|value| is_kind(value, kind)).or(choices.first()).cloned()
     }
 
-    fn object(&mut self, parts: &Parts<'a>, depth: usize) -> Option<Value> {
-        let properties = parts.properties();
+    fn object(&mut self, node: &Node<'_>, depth: usize) -> Option<Value> {
+        let properties = node.properties();
         // Looking at many names costs as much as making a value.
         self.values += properties.len() / 64;
-        let required = parts.required();
-        let least = parts.limit("minProperties", f64::max).unwrap_or(0.0) as usize;
+        let about = self.about;
         let all = self.optional == Optional::All;
         let is_empty = match depth {
-            0 if required.is_empty() => self.about.effect == Effect::Write,
-            0 => self.about.needs_more(required.iter()),
-            _ => required.is_empty(),
+            0 if node.required().is_empty() => about.effect == Effect::Write,
+            0 => about.needs_more(node.required().iter()),
+            _ => node.required().is_empty(),
         };
         let is_body = is_empty && self.optional != Optional::None;
-        let is_part = |name: &str| depth > 0 || !self.about.identifies(name);
-        let has_example = |name: &str, is_within: bool| {
-            parts.property(name).iter().any(|schema| has_own_value(schema, is_within))
+        let is_part = |name: &str| depth > 0 || !about.identifies(name);
+        let tells = |telling: &Telling| {
+            let looked_at = properties.iter().take(MAX_LOOKED);
+            is_body && looked_at.filter(|one| is_part(one.name)).any(|one| telling.fits(&one.node()))
         };
-        // Examples within a property count where no property has one itself.
-        let telling = [false, true].into_iter().find(|is_within| {
-            is_body && properties.iter().any(|name| has_example(name, *is_within) && is_part(name))
-        });
+        let telling = [Telling::Own, Telling::Within].into_iter().find(tells).unwrap_or(Telling::Plain);
         let mut made = Map::new();
         let mut members = 0;
-        for &name in &properties {
-            let schemas = parts.property(name);
-            let is_dry_run = depth == 0 && self.about.effect == Effect::Destructive && is_dry_run(name);
-            if is_dry_run {
+        for (at, property) in properties.iter().enumerate() {
+            let name = property.name;
+            let is_told = || is_part(name) && at < MAX_LOOKED && (all || telling.fits(&property.node()));
+            if depth == 0 && about.effect == Effect::Destructive && is_dry_run(name) {
                 made.insert(name.into(), true.into());
-            } else if required.contains(name) {
-                made.insert(name.into(), self.inner(name, &schemas, name, depth + 1)?);
-            } else if all && depth <= 1 || is_body && members < MAX_MEMBERS && is_part(name) {
-                let is_telling =
-                    telling.map_or_else(|| is_plain(&schemas), |is_within| has_example(name, is_within));
-                if !all && !is_telling {
-                    continue;
-                }
-                if let Some(value) = self.inner(name, &schemas, name, depth + 1) {
-                    made.insert(name.into(), value);
-                    members += 1;
-                }
+            } else if property.required {
+                made.insert(name.into(), self.inner(name, &property.node(), name, depth)?);
+            } else if ((all && depth <= 1) || (is_body && members < MAX_MEMBERS && is_told()))
+                && let Some(value) = self.inner(name, &property.node(), name, depth)
+            {
+                made.insert(name.into(), value);
+                members += 1;
             }
         }
-        let others: Vec<&Value> = parts.get("additionalProperties").into_iter().collect();
-        for name in required {
-            if !made.contains_key(name) {
-                made.insert(name.into(), self.inner(name, &others, name, depth + 1)?);
+        let others = node.other_values().unwrap_or_default();
+        for name in node.required() {
+            if !made.contains_key(*name) {
+                made.insert((*name).into(), self.inner(name, &others, name, depth)?);
             }
         }
-        for name in properties.iter().copied().chain(["key", "other"]) {
-            if made.len() < least.min(MAX_ITEMS as usize) && !made.contains_key(name) {
-                let known = parts.property(name);
-                let schemas = if known.is_empty() { &others } else { &known };
-                if let Some(value) = self.inner(name, schemas, name, depth + 1) {
-                    made.insert(name.into(), value);
-                }
+        let least = node.limits.fields.least.unwrap_or_default().min(MAX_ITEMS) as usize;
+        let names = properties.iter().map(|property| property.name).chain(["key", "other"]);
+        for name in names {
+            if made.len() >= least || made.contains_key(name) {
+                continue;
+            }
+            let own = node.property(name);
+            if let Some(value) = self.inner(name, own.as_ref().unwrap_or(&others), name, depth) {
+                made.insert(name.into(), value);
             }
         }
         if depth == 0 {
-            made = self.completed(made, parts)?;
+            made = self.completed(made, &properties)?;
         }
         Some(Value::Object(made))
     }
 
     /// Arguments with those that the texts require for them, and without optional ones that are for other values.
-    fn completed(&mut self, mut made: Map<String, Value>, parts: &Parts<'a>) -> Option<Map<String, Value>> {
-        let properties = parts.properties();
-        let required = parts.required();
-        let told = self.told;
-        let excluded = |name: &&str| !required.contains(name) && told.excludes(name, &made);
-        let excluded: Vec<&str> = properties.iter().copied().filter(excluded).collect();
-        for name in excluded {
-            made.shift_remove(name);
-            let place = pointer_join("", name);
-            self.fill_in.retain(|at| {
-                !at.strip_prefix(&place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            });
+    fn completed(
+        &mut self,
+        mut made: Map<String, Value>,
+        properties: &[Property<'_>],
+    ) -> Option<Map<String, Value>> {
+        for Property { name, required, .. } in properties {
+            if !required && self.told.excludes(name, &made) {
+                made.shift_remove(*name);
+                let place = pointer_join("", name);
+                let is_within = |at: &str| {
+                    at.strip_prefix(&place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                self.fill_in.retain(|at| !is_within(at));
+            }
         }
         let mut count = usize::MAX;
         while count != made.len() {
             count = made.len();
-            for name in &properties {
-                if !made.contains_key(*name) && told.requires(name, &made) {
-                    made.insert((*name).into(), self.inner(name, &parts.property(name), name, 1)?);
+            for property in properties {
+                let name = property.name;
+                if !made.contains_key(name) && self.told.requires(name, &made) {
+                    made.insert(name.into(), self.inner(name, &property.node(), name, 0)?);
                 }
             }
         }
-        let in_order: Vec<&str> =
-            properties.iter().copied().filter(|name| made.contains_key(*name)).collect();
-        let mut ordered: Map<String, Value> =
-            in_order.into_iter().filter_map(|name| made.shift_remove_entry(name)).collect();
+        let in_order = properties.iter().filter_map(|property| made.shift_remove_entry(property.name));
+        let mut ordered: Map<String, Value> = in_order.collect();
         ordered.append(&mut made);
         Some(ordered)
     }
 
-    fn array(&mut self, parts: &Parts<'a>, name: &str, depth: usize) -> Option<Value> {
-        let least = parts.limit("minItems", f64::max).unwrap_or(0.0) as u64;
-        let most = parts.limit("maxItems", f64::min).map_or(MAX_ITEMS, |most| most as u64);
-        let tuple = parts.get("prefixItems").or(parts.get("items")).and_then(Value::as_array);
-        let rest =
-            if tuple.is_some() && parts.get("prefixItems").is_none() { "additionalItems" } else { "items" };
-        let further = parts.get(rest);
-        let wanted = least.max(1).max(tuple.map_or(0, |tuple| tuple.len() as u64)).min(most).min(MAX_ITEMS);
-        let choices = further.and_then(|item| item.get("enum")).and_then(Value::as_array);
+    fn array(&mut self, node: &Node<'_>, name: &str, depth: usize) -> Option<Value> {
+        let limits = node.limits.items;
+        let least = limits.least.unwrap_or_default();
+        let tuple: Vec<Node<'_>> = node.tuple().collect();
+        let further = node.items();
+        let wanted =
+            least.max(1).max(tuple.len() as u64).min(limits.most.unwrap_or(MAX_ITEMS)).min(MAX_ITEMS);
+        let choices = further.as_ref().and_then(|item| item.values).unwrap_or_default();
+        let any = Node::default();
         let mut made: Vec<Value> = Vec::new();
         for at in 0..wanted as usize {
-            let item = tuple.and_then(|tuple| tuple.get(at)).or(further);
-            let schemas: Vec<&Value> = item.into_iter().collect();
-            let Some(value) = self.inner(&at.to_string(), &schemas, name, depth + 1) else { break };
-            let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
+            let item = tuple.get(at).or(further.as_ref()).unwrap_or(&any);
+            let Some(value) = self.inner(&at.to_string(), item, name, depth) else { break };
+            let other = choices.iter().find(|choice| !made.contains(choice));
             made.push(if made.contains(&value) {
-                other.cloned().unwrap_or_else(|| varied(value, at, further))
+                other.cloned().unwrap_or_else(|| varied(value, at, item.limits.format.is_some()))
             } else {
                 value
             });
@@ -366,8 +387,7 @@ impl<'a> Sampler<'a> {
 }
 
 /// Another value of the kind of an element that is in the list already; a text of a format differs in its last digit.
-fn varied(value: Value, at: usize, item: Option<&Value>) -> Value {
-    let has_format = item.is_some_and(|item| item.get("format").is_some());
+fn varied(value: Value, at: usize, has_format: bool) -> Value {
     match value {
         Value::String(mut text) => match text.parse::<u64>() {
             Err(_) if has_format && let Some(last) = text.rfind(|c: char| c.is_ascii_digit()) => {
@@ -382,22 +402,6 @@ fn varied(value: Value, at: usize, item: Option<&Value>) -> Value {
         Value::Bool(flag) => (!flag).into(),
         other => other,
     }
-}
-
-/// Whether the author's schema has a value for this place, or with `is_within` an example for one of its properties.
-fn has_own_value(schema: &Value, is_within: bool) -> bool {
-    let has = |schema: &Value, keys: &[&str]| {
-        keys.iter().any(|key| schema.get(key).is_some_and(|own| !is_blank(own)))
-    };
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
-    has(schema, &["examples", "example", "default", "const", "enum"])
-        || is_within && properties.take(MAX_PARTS).any(|property| has(property, &["examples", "example"]))
-}
-
-/// Whether these schemas have no others within them.
-fn is_plain(schemas: &[&Value]) -> bool {
-    let is_scalar = |word: &Value| !matches!(word.as_str(), Some("object" | "array" | "null"));
-    schemas.iter().any(|schema| schema.get("type").is_some_and(is_scalar))
 }
 
 /// Whether an argument asks for a call that only reports what it would do.
@@ -416,15 +420,7 @@ fn is_blank(value: &Value) -> bool {
 }
 
 fn is_kind(value: &Value, kind: &str) -> bool {
-    match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        _ => true,
-    }
+    type_of(value) == kind || (kind == "number" && value.is_number()) || !TYPES.contains(&kind)
 }
 
 #[cfg(test)]

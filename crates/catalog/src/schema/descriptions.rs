@@ -4,20 +4,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::docstring::Described;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::markdown::from_html;
+use toolcrib_definition::schema::Node;
 
 /// Copies descriptions that only the docstring has into the schema, where readers look for them.
 pub(super) fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Described>) {
-    let lacks = |property: &Map<String, Value>| {
+    let lacks = |property: &Value| {
         property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty))
     };
     for (name, described) in described {
-        let property = properties(schema).and_then(|properties| properties.get(name)?.as_object());
-        let text = property.filter(|property| lacks(property)).map(|property| described.beside(property));
+        let text = property(schema, name)
+            .filter(|property| lacks(property))
+            .map(|property| beside(described, property));
         let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
         if let Some(property) = Arc::make_mut(schema).pointer_mut(&pointer_join("/properties", name)) {
             property["description"] = text.into();
@@ -29,18 +31,22 @@ pub(super) fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, Des
 pub(crate) fn tells(schema: &Value, described: &IndexMap<String, Described>) -> bool {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |(name, described): (&String, &Described)| {
-        let property = properties(schema).and_then(|properties| properties.get(name)?.as_object());
-        property.is_some_and(|property| {
+        property(schema, name).is_some_and(|property| {
             let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
-            squeezed(text).contains(&squeezed(&described.beside(property)))
+            squeezed(text).contains(&squeezed(&beside(described, property)))
         })
     };
     !described.is_empty() && described.iter().all(says)
 }
 
-/// The properties of a schema's root.
-pub(crate) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
-    schema.get("properties").and_then(Value::as_object)
+/// A property of a schema's root.
+fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    schema.get("properties")?.get(name).filter(|property| property.is_object())
+}
+
+/// What a docstring says of a property, beside its schema.
+fn beside(described: &Described, property: &Value) -> String {
+    described.beside(&Node::without_references(property))
 }
 
 /// Keywords that hold values, not schemas.

@@ -12,6 +12,7 @@ use super::compiled::{BACKTRACKING, Compiled, backtracking};
 use super::validation_cost::ValidationCost;
 use toolcrib_definition::NoSchemaMode;
 use toolcrib_definition::finding::{Violation, violations};
+use toolcrib_definition::schema::Node;
 
 /// The arguments of a tool: a schema to read, and whether calls can be checked against it.
 #[derive(Debug)]
@@ -55,6 +56,11 @@ impl Parameters {
     /// The canonical schema: the author's, with its mistakes repaired. `{}` without a schema.
     pub fn schema(&self) -> &Value {
         &self.schema
+    }
+
+    /// The canonical schema, read.
+    pub fn root(&self) -> Node<'_> {
+        Node::root(&self.schema)
     }
 
     /// Whether the tool can be called.

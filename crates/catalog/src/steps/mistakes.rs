@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use crate::tool::Tool;
 use toolcrib_definition::document::{pointer_join, pointer_unescape};
 use toolcrib_definition::finding::{Code, Finding, nearest};
-use toolcrib_definition::schema::SchemaView;
 use toolcrib_definition::{Backend, Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 
 /// Deepest level of a value that is searched for references.
@@ -99,17 +98,13 @@ impl<'t> Check<'t> {
 
     /// The names of a step's arguments, against the schema of its tool.
     fn arguments(&mut self, step: &Step, called: &Tool, place: &str) {
-        let schema = called.parameters.schema();
-        let view = SchemaView::of(schema, schema);
-        let properties = view.properties();
-        let is_closed = view.get("additionalProperties") == Some(&Value::Bool(false));
-        let names = || properties.iter().map(|property| property.name);
-        for name in step.args.keys().filter(|name| is_closed && !names().any(|known| known == *name)) {
-            let near = nearest(name, names()).first().copied();
+        let root = called.parameters.root();
+        for name in step.args.keys().filter(|name| root.is_closed() && !root.has_property(name)) {
+            let near = nearest(name, root.names()).first().copied();
             let message = format!("`{}` has no argument `{}`", called.op, quoted(name));
             self.unknown(message, &pointer_join(&format!("{place}/args"), name), near, "remove it");
         }
-        for property in properties.iter().filter(|property| property.required) {
+        for property in root.properties().iter().filter(|property| property.required) {
             if !step.args.contains_key(property.name) {
                 let message = format!("`{}` needs the argument `{}`", called.op, quoted(property.name));
                 self.report(message, place, "add it to `args`");
@@ -132,12 +127,10 @@ impl<'t> Check<'t> {
 
     /// A pointer to an argument of the tool.
     fn argument(&mut self, pointer: &str, place: &str) {
-        let schema = self.tool.parameters.schema();
-        let names: Vec<&str> =
-            SchemaView::of(schema, schema).properties().iter().map(|property| property.name).collect();
+        let root = self.tool.parameters.root();
         let Some(name) = pointer.split('/').nth(1).map(pointer_unescape) else { return };
-        if !names.contains(&&*name) {
-            let near = nearest(&name, names).first().copied();
+        if !root.has_property(&name) {
+            let near = nearest(&name, root.names()).first().copied();
             let message = format!("this tool has no argument `{}`", quoted(&name));
             self.unknown(message, place, near, "add it to `parameters`");
         }

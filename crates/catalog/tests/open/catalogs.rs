@@ -8,7 +8,7 @@ use toolcrib_catalog::config::ShortDescription;
 use toolcrib_catalog::{Callable, Catalog, Checked, Tool, registry};
 use toolcrib_definition::tokens::estimate;
 
-use crate::fixture;
+use crate::{fixture, nodes};
 
 #[test]
 fn github() {
@@ -67,6 +67,7 @@ fn check(file: &str, tools: usize) {
     let text = fs::read_to_string(&path).unwrap();
     check_names(checked);
     check_calls(file, checked);
+    nodes::check(file, checked);
     check_shorts(checked);
     check_bytes(file, &text, checked);
     check_registry(checked);

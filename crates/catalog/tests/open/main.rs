@@ -4,5 +4,6 @@ mod catalogs;
 mod findings;
 mod fixture;
 mod formats;
+mod nodes;
 mod ops;
 mod structure;

@@ -3,13 +3,13 @@
 use indexmap::IndexSet;
 use serde_json::Value;
 
+use super::node::Node;
 use super::type_words::standard_type;
-use super::view::SchemaView;
 
 /// Most types of one place that are read.
 const MAX_TYPES: usize = 12;
 
-/// The kind of the values at a place. Null, which may be allowed beside it, is in `SchemaView::is_nullable`.
+/// The kind of the values at a place. Null, which may be allowed beside it, is in `Node::is_nullable`.
 pub enum Kind<'a> {
     /// Nothing fits.
     Never,
@@ -21,24 +21,24 @@ pub enum Kind<'a> {
     Values(&'a [Value]),
     /// One of several schemas.
     Variants,
-    /// Any value of its types (`SchemaView::types`).
+    /// Any value of its types (`Node::types`).
     Typed,
 }
 
-/// One JSON type, with the schemas of its contents.
+/// One JSON type, with the nodes of its contents.
 pub(crate) enum Type<'a> {
     Any,
     /// A type without contents, also one that JSON does not know.
     Plain(&'a str),
-    Array(Option<&'a Value>),
+    Array(Option<Node<'a>>),
     /// An array whose first elements have schemas of their own.
-    Tuple(&'a [Value]),
+    Tuple,
     Object,
     /// An object of any names with values of one schema.
-    Map(&'a Value),
+    Map(Node<'a>),
 }
 
-impl<'a> SchemaView<'a> {
+impl<'a> Node<'a> {
     /// The kind of its values.
     pub fn kind(&self) -> Kind<'a> {
         if self.is_never {
@@ -50,18 +50,16 @@ impl<'a> SchemaView<'a> {
         if let Some(value) = self.constant() {
             return Kind::Constant(value);
         }
-        match self.get("enum").and_then(Value::as_array) {
+        match self.values {
             Some(values) if !values.is_empty() => Kind::Values(values),
-            _ if !self.variants.is_empty() => Kind::Variants,
+            _ if self.variants().len() > 0 => Kind::Variants,
             _ => Kind::Typed,
         }
     }
 
     /// The types that it declares, each once and null last; where it declares none, the type that its keywords are for.
     pub(crate) fn types(&self) -> Vec<Type<'a>> {
-        let several = self.get("type").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let one = self.get("type").and_then(Value::as_str);
-        let words = several.iter().filter_map(Value::as_str).take(MAX_TYPES).chain(one);
+        let words = self.type_words().take(MAX_TYPES);
         let mut words: IndexSet<&str> = words.map(|word| standard_type(word).unwrap_or(word)).collect();
         if words.is_empty() {
             words.insert("");
@@ -71,16 +69,21 @@ impl<'a> SchemaView<'a> {
     }
 
     fn read_type(&self, word: &'a str) -> Type<'a> {
-        let may_be_array = matches!(word, "array" | "");
-        let may_be_object = matches!(word, "object" | "");
-        let has_properties = self.get("properties").is_some_and(Value::is_object);
-        match (self.tuple(), self.items(), self.other_values()) {
-            (tuple, ..) if may_be_array && !tuple.is_empty() => Type::Tuple(tuple),
-            (_, Some(items), _) if may_be_array => Type::Array(Some(items)),
-            (_, _, Some(values)) if may_be_object && !has_properties => Type::Map(values),
-            _ if word == "array" => Type::Array(None),
-            _ if word == "object" || (word.is_empty() && has_properties) => Type::Object,
-            _ if word.is_empty() => Type::Any,
+        if matches!(word, "array" | "") {
+            if self.tuple().len() > 0 {
+                return Type::Tuple;
+            }
+            if let Some(items) = self.items() {
+                return Type::Array(Some(items));
+            }
+        }
+        let values = if self.lists_properties() { None } else { self.other_values() };
+        match (word, values) {
+            ("object" | "", Some(values)) => Type::Map(values),
+            ("array", _) => Type::Array(None),
+            ("object", None) => Type::Object,
+            ("", None) if self.lists_properties() => Type::Object,
+            ("", None) => Type::Any,
             _ => Type::Plain(word),
         }
     }

@@ -240,6 +240,24 @@ fn is_type(value: &Value) -> bool {
     }
 }
 
+/// Whether a schema lists such a property at any place, also where it applies to nothing.
+pub fn any_property(schema: &Value, is_meant: &dyn Fn(&str) -> bool) -> bool {
+    /// Levels that are searched: schemas are untrusted, and may nest without an end.
+    const MAX_DEPTH: usize = 32;
+    fn search(schema: &Value, is_meant: &dyn Fn(&str) -> bool, depth: usize) -> bool {
+        let within = |inner| depth < MAX_DEPTH && search(inner, is_meant, depth + 1);
+        match schema {
+            Value::Object(keywords) => keywords.iter().any(|(keyword, value)| {
+                let names = || value.as_object().into_iter().flat_map(Map::keys);
+                (keyword == "properties" && names().any(|name| is_meant(name))) || within(value)
+            }),
+            Value::Array(items) => items.iter().any(within),
+            _ => false,
+        }
+    }
+    search(schema, is_meant, 0)
+}
+
 /// The subschemas of an object schema, whatever its draft.
 pub fn each(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     object.iter().flat_map(|(keyword, value)| below(keyword, value))
@@ -288,20 +306,20 @@ pub fn each_with_pointer<'a>(
     visit: &mut dyn FnMut(&'a str, &mut String, &'a Value),
 ) {
     for (keyword, value) in object {
-        match (in_any_draft(keyword, value), value) {
-            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+        below_pointer(pointer, keyword, |at| match (in_any_draft(keyword, value), value) {
+            (KeywordKind::Schema, child) => visit(keyword, at, child),
+            (KeywordKind::List, Value::Array(list)) => {
                 for (index, child) in list.iter().enumerate() {
-                    below_pointer(pointer, &index.to_string(), |at| visit(keyword, at, child));
+                    below_pointer(at, &index.to_string(), |at| visit(keyword, at, child));
                 }
-            }),
-            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(keyword, at, child)),
-            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+            }
+            (KeywordKind::Named, Value::Object(named)) => {
                 for (name, child) in named.iter().filter(|(_, child)| is_child(keyword, child)) {
-                    below_pointer(pointer, name, |at| visit(keyword, at, child));
+                    below_pointer(at, name, |at| visit(keyword, at, child));
                 }
-            }),
+            }
             _ => {}
-        }
+        });
     }
 }
 
@@ -312,20 +330,20 @@ pub fn each_with_pointer_mut(
     visit: &mut dyn FnMut(&mut String, &mut Value),
 ) {
     for (keyword, value) in object {
-        match (in_any_draft(keyword, value), value) {
-            (KeywordKind::List, Value::Array(list)) => below_pointer(pointer, keyword, |pointer| {
+        below_pointer(pointer, keyword, |at| match (in_any_draft(keyword, value), value) {
+            (KeywordKind::Schema, child) => visit(at, child),
+            (KeywordKind::List, Value::Array(list)) => {
                 for (index, child) in list.iter_mut().enumerate() {
-                    below_pointer(pointer, &index.to_string(), |at| visit(at, child));
+                    below_pointer(at, &index.to_string(), |at| visit(at, child));
                 }
-            }),
-            (KeywordKind::Schema, child) => below_pointer(pointer, keyword, |at| visit(at, child)),
-            (KeywordKind::Named, Value::Object(named)) => below_pointer(pointer, keyword, |pointer| {
+            }
+            (KeywordKind::Named, Value::Object(named)) => {
                 for (name, child) in named.iter_mut().filter(|(_, child)| is_child(keyword, child)) {
-                    below_pointer(pointer, name, |at| visit(at, child));
+                    below_pointer(at, name, |at| visit(at, child));
                 }
-            }),
+            }
             _ => {}
-        }
+        });
     }
 }
 

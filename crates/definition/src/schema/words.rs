@@ -1,14 +1,14 @@
 //! Describes a schema in words: its type, such as `array of string` or `string[]`, and its limits, such as
 //! `1 to 10 items`. Pages, help, the site and payloads use different [`Style`]s.
 
-use indexmap::{IndexMap, IndexSet};
-use serde_json::{Number, Value};
+use indexmap::IndexSet;
+use serde_json::Value;
 
+use super::limits::Limits;
+use super::node::Node;
 use super::value_types::{Kind, Type};
-use super::view::SchemaView;
 use super::walk::type_of;
 use crate::clean_line;
-use crate::grammar::counted;
 
 /// Most schemas that are visited: enough for any honest tool, and a limit for schemas that multiply.
 const MAX_STEPS: usize = 20_000;
@@ -40,33 +40,20 @@ pub struct Style {
 }
 
 /// Describes places of one schema in words.
-pub struct Words<'a> {
-    root: &'a Value,
+pub struct Words<'s> {
     style: Style,
-    /// Names of definitions that are described elsewhere, by reference.
-    names: IndexMap<&'a str, String>,
-    /// References to these definitions that descriptions have used since the list was last emptied.
-    pub named: Vec<&'a str>,
+    /// References to named definitions that descriptions have used since the list was last emptied.
+    pub named: Vec<&'s str>,
     steps_left: usize,
     /// Whether a description has left anything out.
     pub folded: bool,
 }
 
-impl<'a> Words<'a> {
-    /// Prepares to describe places of `root`. `names` has the names of some of its definitions.
-    pub fn new(root: &'a Value, style: Style, names: IndexMap<&'a str, String>) -> Self {
+impl<'s> Words<'s> {
+    /// Prepares to describe places of a schema.
+    pub fn new(style: Style) -> Self {
         let steps_left = if style.is_brief { MAX_BRIEF_STEPS } else { MAX_STEPS };
-        Self { root, style, names, named: Vec::new(), steps_left, folded: false }
-    }
-
-    /// A place of the schema.
-    pub fn view(&self, schema: &'a Value) -> SchemaView<'a> {
-        SchemaView::with_names(schema, self.root, &|reference| self.names.contains_key(reference))
-    }
-
-    /// The name of a definition.
-    pub fn name(&self, reference: &str) -> &str {
-        self.names.get(reference).map_or("any", String::as_str)
+        Self { style, named: Vec::new(), steps_left, folded: false }
     }
 
     /// Takes one step; `false` when the budget is used up.
@@ -76,14 +63,9 @@ impl<'a> Words<'a> {
         self.steps_left > 0
     }
 
-    /// The type of a schema.
-    pub fn of(&mut self, schema: &'a Value) -> String {
-        self.at(schema, 0)
-    }
-
     /// The type of a place.
-    pub fn of_view(&mut self, view: &SchemaView<'a>) -> String {
-        self.of_view_at(view, 0)
+    pub fn of(&mut self, node: &Node<'s>) -> String {
+        self.of_node(node, 0)
     }
 
     /// The separator between alternatives.
@@ -96,64 +78,66 @@ impl<'a> Words<'a> {
         if words.contains(self.or()) { format!("({words})") } else { words }
     }
 
-    fn at(&mut self, schema: &'a Value, depth: usize) -> String {
+    /// The type of a place within another one.
+    fn within(&mut self, node: &Node<'s>, depth: usize) -> String {
         let is_too_deep = depth > if self.style.is_brief { 4 } else { 5 };
         self.folded |= is_too_deep;
         if is_too_deep || !self.spend() {
             return "any".to_string();
         }
-        let view = self.view(schema);
-        self.of_view_at(&view, depth)
+        self.of_node(node, depth)
     }
 
-    fn of_view_at(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
+    fn of_node(&mut self, node: &Node<'s>, depth: usize) -> String {
         let is_brief = self.style.is_brief;
-        let is_typed = view.get("type").is_some();
-        let words = match view.kind() {
+        let is_typed = node.is_typed();
+        let words = match node.kind() {
             Kind::Never => return "never".to_string(),
             Kind::Named(reference) => {
                 self.named.push(reference);
-                vec![self.name(reference).to_string()]
+                vec![node.type_name(reference).to_string()]
             }
-            Kind::Variants => self.alternatives(view, depth),
+            Kind::Variants => self.alternatives(node, depth),
             Kind::Constant(value) if !is_brief => vec![self.value(value)],
             Kind::Values(values) if !is_brief => self.values(values),
             Kind::Constant(value) if !is_typed => vec![type_of(value).to_string()],
             Kind::Values(values) if !is_typed => values.iter().map(|value| type_of(value).into()).collect(),
-            _ => self.types(view, depth),
+            _ => self.types(node, depth),
         };
-        let is_nullable = view.is_nullable && !words.iter().any(|word| word == "any");
+        let is_nullable = node.is_nullable && !words.iter().any(|word| word == "any");
         let words = words.into_iter().chain(is_nullable.then(|| "null".to_string()));
         let distinct: IndexSet<String> = words.collect();
         distinct.into_iter().collect::<Vec<_>>().join(self.or())
     }
 
-    fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
-        view.types().into_iter().map(|one| self.type_word(one, depth)).collect()
+    fn types(&mut self, node: &Node<'s>, depth: usize) -> Vec<String> {
+        node.types().into_iter().map(|one| self.type_word(one, node, depth)).collect()
     }
 
     /// One JSON type, with the type of its elements.
-    fn type_word(&mut self, one: Type<'a>, depth: usize) -> String {
+    fn type_word(&mut self, one: Type<'s>, node: &Node<'s>, depth: usize) -> String {
         let is_brief = self.style.is_brief;
         match one {
             Type::Any => "any".to_string(),
             Type::Plain(word) => (self.style.word)(word).chars().take(MAX_VALUE).collect(),
             Type::Array(None) => "array".to_string(),
-            Type::Array(Some(items)) => match self.at(items, depth + 1) {
+            Type::Array(Some(items)) => match self.within(&items, depth + 1) {
                 of if of == "any" => "array".to_string(),
                 of if is_brief => format!("{}[]", self.grouped(of)),
                 of => format!("array of {}", self.grouped(of)),
             },
-            Type::Tuple(_) if is_brief => "array".to_string(),
-            Type::Tuple(elements) => {
-                let listed = elements.iter().take(LISTED_OF_MANY);
-                let mut words: Vec<String> = listed.map(|schema| self.at(schema, depth + 1)).collect();
-                if elements.len() > LISTED_OF_MANY {
-                    words.push(self.more(elements.len() - LISTED_OF_MANY));
+            Type::Tuple if is_brief => "array".to_string(),
+            Type::Tuple => {
+                let elements = node.tuple();
+                let count = elements.len();
+                let listed = elements.take(LISTED_OF_MANY);
+                let mut words: Vec<String> = listed.map(|node| self.within(&node, depth + 1)).collect();
+                if count > LISTED_OF_MANY {
+                    words.push(self.more(count - LISTED_OF_MANY));
                 }
                 format!("array: {}", words.join(", then "))
             }
-            Type::Map(values) if !is_brief => match self.at(values, depth + 1) {
+            Type::Map(values) if !is_brief => match self.within(&values, depth + 1) {
                 of if of == "any" => "object".to_string(),
                 of => format!("object of string to {}", self.grouped(of)),
             },
@@ -163,16 +147,16 @@ impl<'a> Words<'a> {
 
     /// Alternatives, each once. Constants with a meaning are explained. An alternative without a type has the type of
     /// the whole schema.
-    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
+    fn alternatives(&mut self, node: &Node<'s>, depth: usize) -> Vec<String> {
         let is_brief = self.style.is_brief;
         let mut words: Vec<String> = Vec::new();
         let mut own: Option<String> = None;
-        for &variant in view.variants.iter().take(MAX_VARIANTS) {
-            let mut word = self.at(variant, depth + 1);
+        for variant in node.variants().take(MAX_VARIANTS) {
+            let mut word = self.within(&variant, depth + 1);
             if word == "any" {
-                word.clone_from(own.get_or_insert_with(|| self.types(view, depth).join(self.or())));
+                word.clone_from(own.get_or_insert_with(|| self.types(node, depth).join(self.or())));
             }
-            if !is_brief && let Some(meaning) = self.view(variant).meaning() {
+            if !is_brief && let Some(meaning) = variant.meaning() {
                 word = format!("{word} {}", (self.style.word)(meaning));
             }
             if !words.contains(&word) {
@@ -181,7 +165,7 @@ impl<'a> Words<'a> {
         }
         let most = if is_brief { BRIEF_VARIANTS } else { MAX_LISTED };
         let shown = if is_brief { BRIEF_VARIANTS } else { LISTED_OF_MANY };
-        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
+        let unseen = node.variants().len().saturating_sub(MAX_VARIANTS);
         if words.len() > most || unseen > 0 {
             let hidden = words.len().saturating_sub(shown) + unseen;
             words.truncate(shown);
@@ -227,84 +211,36 @@ impl<'a> Words<'a> {
     }
 
     /// The limits of the values of a place and of their elements, each a short phrase.
-    pub fn limits(&mut self, view: &SchemaView<'a>) -> Vec<String> {
-        let mut limits = self.own_limits(view);
-        if let (Some(items), None) = (view.items(), view.named) {
-            let each = self.own_limits(&self.view(items));
+    pub fn limits(&mut self, node: &Node<'_>) -> Vec<String> {
+        let mut limits = self.own_limits(&node.limits);
+        if let (Some(items), None) = (node.items(), node.named) {
+            let each = self.own_limits(&items.limits);
             limits.extend(each.into_iter().map(|limit| format!("each {limit}")));
         }
         limits
     }
 
-    fn own_limits(&mut self, view: &SchemaView<'_>) -> Vec<String> {
-        let mut limits = Vec::new();
-        if !view.has_any(&LIMITS) {
-            return limits;
-        }
-        let format = view.text("format").filter(|format| !FORMATS_OF_TYPES.contains(format));
-        let words = format.into_iter().chain(view.text("contentEncoding"));
-        limits.extend(words.filter(|word| word.len() <= MAX_PATTERN).map(self.style.word));
-        limits.extend(range(view));
-        limits.extend(view.get("multipleOf").and_then(Value::as_number).map(|n| format!("multiple of {n}")));
-        limits.extend(count(view, "minLength", "maxLength", "character"));
-        limits.extend(count(view, "minItems", "maxItems", "item"));
-        limits.extend(count(view, "minProperties", "maxProperties", "field"));
-        limits.extend((view.get("uniqueItems") == Some(&Value::Bool(true))).then(|| "unique".to_string()));
-        if let Some(pattern) = view.text("pattern") {
+    fn own_limits(&mut self, limits: &Limits<'_>) -> Vec<String> {
+        let format = limits.format.filter(|format| !FORMATS_OF_TYPES.contains(format));
+        let words = format.into_iter().chain(limits.encoding).filter(|word| word.len() <= MAX_PATTERN);
+        let mut told: Vec<String> = words.map(self.style.word).collect();
+        told.extend(limits.range());
+        told.extend(limits.step.map(|step| format!("multiple of {step}")));
+        told.extend(limits.length.words("character"));
+        told.extend(limits.items.words("item"));
+        told.extend(limits.fields.words("field"));
+        told.extend(limits.is_unique.then(|| "unique".to_string()));
+        if let Some(pattern) = limits.pattern {
             let is_short = pattern.len() <= MAX_PATTERN;
             self.folded |= !is_short;
-            limits.extend(is_short.then(|| format!("matches {}", (self.style.code)(pattern))));
+            told.extend(is_short.then(|| format!("matches {}", (self.style.code)(pattern))));
         }
-        limits
+        told
     }
 }
 
-/// Bounds beyond this only repeat the range of a number type.
-const WIDEST: f64 = 9_007_199_254_740_991.0;
 /// Formats that only repeat a type.
 const FORMATS_OF_TYPES: [&str; 6] = ["int32", "int64", "float", "double", "enum", "string"];
-
-/// The keywords of limits.
-pub const LIMITS: [&str; 15] = [
-    "format", "contentEncoding", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
-    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems",
-    "pattern",
-];
-
-fn range(view: &SchemaView<'_>) -> Option<String> {
-    let bound = |keyword: &str| {
-        let number = view.get(keyword)?.as_number()?;
-        number.as_f64().is_some_and(|n| n.abs() < WIDEST).then_some(number)
-    };
-    let is_open = |keyword: &str| view.get(keyword) == Some(&Value::Bool(true));
-    let side = |open: &str, closed: &str| -> Option<(&Number, bool)> {
-        let strict = bound(open).map(|n| (n, true));
-        strict.or_else(|| bound(closed).map(|n| (n, is_open(open))))
-    };
-    let low = side("exclusiveMinimum", "minimum");
-    let high = side("exclusiveMaximum", "maximum");
-    let below = |n: &Number, open: bool| if open { format!("below {n}") } else { format!("at most {n}") };
-    let above = |n: &Number, open: bool| if open { format!("above {n}") } else { format!("at least {n}") };
-    Some(match (low, high) {
-        (Some((low, false)), Some((high, false))) => format!("{low} to {high}"),
-        (Some((low, a)), Some((high, b))) => format!("{} and {}", above(low, a), below(high, b)),
-        (Some((low, open)), None) => above(low, open),
-        (None, Some((high, open))) => below(high, open),
-        (None, None) => return None,
-    })
-}
-
-fn count(view: &SchemaView<'_>, least: &str, most: &str, what: &str) -> Option<String> {
-    let bound = |keyword: &str| usize::try_from(view.get(keyword)?.as_u64()?).ok();
-    Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as usize)) {
-        (Some(low), Some(high)) if low == high => counted(low, what),
-        (Some(low), Some(high)) => format!("{low} to {high} {what}s"),
-        (Some(1), None) if what == "character" => "not empty".to_string(),
-        (Some(low), None) => format!("at least {}", counted(low, what)),
-        (None, Some(high)) => format!("at most {}", counted(high, what)),
-        (None, None) => return None,
-    })
-}
 
 #[cfg(test)]
 mod tests {
@@ -315,7 +251,7 @@ mod tests {
     const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
 
     fn words(schema: Value) -> String {
-        Words::new(&schema, BRIEF, IndexMap::new()).of(&schema)
+        Words::new(BRIEF).of(&Node::root(&schema))
     }
 
     #[test]
@@ -349,8 +285,7 @@ mod tests {
             "type": "array", "minItems": 1, "uniqueItems": true,
             "items": {"exclusiveMinimum": 0, "maximum": 5, "multipleOf": 0.5},
         });
-        let mut words = Words::new(&schema, BRIEF, IndexMap::new());
-        let limits = words.limits(&words.view(&schema)).join(", ");
+        let limits = Words::new(BRIEF).limits(&Node::root(&schema)).join(", ");
         assert_eq!(limits, "at least 1 item, unique, each above 0 and at most 5, each multiple of 0.5");
     }
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::declared::Place;
 use super::policy::SecretPolicy;
 use super::redacted::read_json;
 use crate::document::{pointer_join, pointer_unescape};
 use crate::finding::Violation;
+use crate::schema::applied::Place;
 
 impl SecretPolicy<'_> {
     /// A violation whose message repeats no secret.

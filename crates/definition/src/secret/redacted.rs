@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::credentials::REDACTED;
-use super::declared::Place;
 use super::policy::SecretPolicy;
 use super::secret_names::{can_hold_secret, is_secret_name};
 use crate::document::pointer_join;
+use crate::schema::applied::Place;
 
 impl SecretPolicy<'_> {
     /// A value with secrets redacted, otherwise whole.

@@ -8,6 +8,8 @@ use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{WRAPPERS, make_object};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{SlipPolicy, normalized};
+use toolcrib_definition::schema::Node;
+use toolcrib_definition::schema::walk::any_property;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallField {
@@ -18,9 +20,6 @@ enum CallField {
 
 /// Most arguments that are read as fields of the call.
 const MAX_TAKEN: usize = 20;
-
-/// Levels of a schema that are searched for a name: schemas are untrusted, and may nest without an end.
-const MAX_DEPTH: usize = 32;
 
 /// Moves the fields of the call out of its arguments, and makes these an object.
 pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
@@ -71,7 +70,7 @@ fn take_from_arguments(call: &mut CallRequest, schema: &Value, arguments: &mut V
         && let Some((name, inside)) = fields.iter_mut().next()
         && WRAPPERS.contains(&name.as_str())
         && inside.is_object()
-        && !has_property(schema, name, 0)
+        && !has_property(schema, name)
     {
         return take_from_arguments(call, schema, inside);
     }
@@ -102,12 +101,12 @@ pub(super) fn without(schema: &Value, mut arguments: Value) -> Value {
 }
 
 fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(CallField, String, Value)> {
-    let plain = schema.get("properties").and_then(Value::as_object);
+    let root = Node::root(schema);
     let found: Vec<(CallField, String)> = fields
         .iter()
-        .filter(|(name, _)| plain.is_none_or(|known| !known.contains_key(*name)))
+        .filter(|(name, _)| !root.has_property(name))
         .filter_map(|(name, value)| Some((call_field(name, value)?, name.clone())))
-        .filter(|(_, name)| !has_property(schema, name, 0))
+        .filter(|(_, name)| !has_property(schema, name))
         .take(MAX_TAKEN)
         .collect();
     found
@@ -140,19 +139,7 @@ fn is_yes(value: &Value) -> bool {
     }
 }
 
-/// Whether a schema has a property of this name; case and separators do not matter.
-pub fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
-    if depth > MAX_DEPTH {
-        return false;
-    }
-    match schema {
-        Value::Object(keywords) => keywords.iter().any(|(keyword, rule)| {
-            let has_name =
-                |names: &Map<_, _>| names.keys().any(|known| normalized(known) == normalized(name));
-            (keyword == "properties" && rule.as_object().is_some_and(has_name))
-                || has_property(rule, name, depth + 1)
-        }),
-        Value::Array(items) => items.iter().any(|item| has_property(item, name, depth + 1)),
-        _ => false,
-    }
+/// Whether a schema has a property of this name at any place; case and separators do not matter.
+fn has_property(schema: &Value, name: &str) -> bool {
+    any_property(schema, &|known| normalized(known) == normalized(name))
 }

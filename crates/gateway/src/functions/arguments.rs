@@ -49,9 +49,9 @@ fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Resu
 
 /// Makes `5.0` the integer 5: JSON Schema accepts it as an integer, and Rust does not read it as one.
 fn read_integers(definition: &Tool, arguments: &mut Value) {
-    let properties = definition.parameters.schema().get("properties");
+    let root = definition.parameters.root();
     for (name, given) in arguments.as_object_mut().into_iter().flatten() {
-        let wanted = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        let wanted = root.property(name).and_then(|property| property.type_words().next());
         if wanted == Some("integer")
             && !given.is_u64()
             && let Some(number) = given.as_f64()
@@ -86,9 +86,9 @@ const PATHS: [&str; 3] = ["path", "category_path", "category"];
 /// Turns a path from text into a list, or the other way round, as the definition wants it: models mix the two up. No
 /// segment has a slash, so the change is unambiguous.
 fn read_paths(definition: &Tool, arguments: &mut Value) {
-    let properties = definition.parameters.schema().get("properties");
+    let root = definition.parameters.root();
     for name in PATHS {
-        let wanted = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        let wanted = root.property(name).and_then(|property| property.type_words().next());
         let Some(given) = arguments.get_mut(name) else { continue };
         match (wanted, &*given) {
             (Some("array"), Value::String(text)) if !text.trim_start().starts_with('[') => {

@@ -305,10 +305,9 @@ fn allowed_function(name: &str) -> Option<&'static Function> {
 
 /// The names of functions in the definition of a batch.
 fn allowed() -> Vec<&'static str> {
-    let names = functions().named("tool_batch").and_then(|tool| {
-        let names = "/properties/calls/items/properties/function/enum";
-        tool.parameters.schema().pointer(names)?.as_array()
-    });
+    let names = functions()
+        .named("tool_batch")
+        .and_then(|tool| tool.parameters.root().property("calls")?.items()?.property("function")?.values);
     names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 

@@ -1,7 +1,6 @@
 //! Keeps only the keywords that a format knows; others are expressed with these where possible, else in a few words at
 //! the end of the description.
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::defs::{DEFS, Opening, take_defs};
@@ -9,8 +8,10 @@ use super::loosened::{Loosened, one_to_any};
 use super::merge::merge;
 use super::root::any_of as union_of;
 use toolcrib_definition::hidden_characters;
+use toolcrib_definition::schema::Node;
+use toolcrib_definition::schema::limits::LIMITS;
 use toolcrib_definition::schema::walk::{KeywordKind, holds, is_annotation, type_of};
-use toolcrib_definition::schema::words::{LIMITS, Style, Words};
+use toolcrib_definition::schema::words::{Style, Words};
 
 /// Keeps only `listed` keywords. `tell`: whether lost limits go into descriptions.
 pub(super) fn restrict(schema: &mut Value, listed: &[&str], tell: bool, loose: &mut Loosened) {
@@ -296,8 +297,7 @@ fn tell(object: &mut Map<String, Value>, listed: &[&str]) {
     let lost = object.iter().filter(|(key, _)| is_lost(key));
     let lost = lost.filter(|(key, value)| !has_control(value) && !is_said(description, object, key));
     let lost = Value::Object(lost.map(|(key, value)| (key.clone(), value.clone())).collect());
-    let mut words = Words::new(&lost, PLAIN, IndexMap::new());
-    let mut limits = words.limits(&words.view(&lost));
+    let mut limits = Words::new(PLAIN).limits(&Node::root(&lost));
     let default = lost.get("default").filter(|value| !value.is_null() && value.as_str() != Some(""));
     let default = default.map(Value::to_string).filter(|value| value.len() <= MAX_DEFAULT);
     limits.extend(default.map(|value| format!("default {value}")));

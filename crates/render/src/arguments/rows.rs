@@ -10,11 +10,10 @@ use serde_json::Value;
 use super::list::{Arguments, Facts, Given, Row};
 use crate::markdown::{code, inline};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::document::resolve_local;
 use toolcrib_definition::grammar::counted;
 use toolcrib_definition::markdown::from_html;
 use toolcrib_definition::schema::words::{Style, Words};
-use toolcrib_definition::schema::{Property, SchemaView};
+use toolcrib_definition::schema::{Node, Property};
 
 /// Descriptions as markdown.
 pub(super) const MARKDOWN: Style = Style { is_brief: false, word: inline, code };
@@ -65,7 +64,7 @@ const MAX_EXAMPLE: usize = 50;
 
 /// Writes the argument list of one schema.
 pub(super) struct Writer<'a> {
-    root: &'a Value,
+    root: &'a Node<'a>,
     words: Words<'a>,
     /// The definitions that rows name, and whether a required place is among these.
     used_types: IndexMap<&'a str, bool>,
@@ -80,10 +79,10 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(root: &'a Value, types: IndexMap<&'a str, String>, fold: Fold) -> Self {
+    pub(super) fn new(root: &'a Node<'a>, fold: Fold) -> Self {
         Self {
             root,
-            words: Words::new(root, MARKDOWN, types),
+            words: Words::new(MARKDOWN),
             used_types: IndexMap::new(),
             listed: Arguments::default(),
             rows_left: MAX_ROWS,
@@ -95,18 +94,18 @@ impl<'a> Writer<'a> {
     }
 
     /// The whole list.
-    pub(super) fn arguments(mut self, schema: &'a Value) -> Arguments {
-        let view = self.view(schema);
-        let words = self.type_of(&view);
+    pub(super) fn arguments(mut self) -> Arguments {
+        let root = self.root;
+        let words = self.type_of(root);
         let is_value = !matches!(words.as_str(), "any" | "object" | "null" | "object | null")
             && !words.starts_with("object of ")
-            && view.get("properties").is_none()
-            && view.variants.is_empty();
+            && !root.lists_properties()
+            && root.variants().len() == 0;
         if is_value {
             self.listed.remark = format!("One value: {words}.");
         }
-        self.children(&view, 0, None);
-        self.other_arguments(schema, &view);
+        self.children(root, 0, None);
+        self.other_arguments();
         self.listed_types();
         if self.is_empty() {
             self.listed.remark = "None.".into();
@@ -118,26 +117,22 @@ impl<'a> Writer<'a> {
         self.listed.remark.is_empty() && self.listed.rows.is_empty()
     }
 
-    fn other_arguments(&mut self, schema: &Value, view: &SchemaView<'a>) {
-        let takes_any = schema == &Value::Bool(true)
-            || view
-                .get("additionalProperties")
-                .is_some_and(|other| other != &Value::Bool(false) && is_empty(other));
+    fn other_arguments(&mut self) {
+        let root = self.root;
         let listed = !self.is_empty();
-        match view.other_values().filter(|other| !is_empty(other)) {
-            Some(_) if listed && view.get("properties").is_none() => {}
+        match root.other_values().filter(|other| !other.is_empty()) {
+            Some(_) if listed && !root.lists_properties() => {}
             Some(other) if !listed => {
-                let other = self.view(other);
                 let words = self.type_of(&other);
                 self.listed.remark = format!("Any names, each with a value of type {words}.");
             }
-            _ if takes_any && listed => {
+            _ if !root.allows_anything() => {}
+            _ if listed => {
                 let facts = Facts { kind: "any".into(), is_required: Some(false), ..Facts::default() };
                 let row = Row { label: "any other name".into(), facts: Some(facts), ..Row::default() };
                 self.listed.rows.push(row);
             }
-            _ if takes_any => self.listed.remark = "Any names and values.".into(),
-            _ => {}
+            _ => self.listed.remark = "Any names and values.".into(),
         }
     }
 
@@ -151,20 +146,16 @@ impl<'a> Writer<'a> {
                 return self.left_out(self.used_types.len() - index, 0, "type");
             }
             index += 1;
-            let Some(target) = resolve_local(reference, self.root) else { continue };
-            let name = format!("**{}**", self.words.name(reference));
+            let Some(target) = self.root.definition(reference) else { continue };
+            let name = format!("**{}**", self.root.type_name(reference));
             self.is_needed = is_needed;
-            self.row(&name, "", target, None, 0);
+            self.row(&name, "", &target, None, 0);
         }
     }
 
-    pub(super) fn view(&self, schema: &'a Value) -> SchemaView<'a> {
-        self.words.view(schema)
-    }
-
     /// The type of a place. Definitions that it names will be listed.
-    fn type_of(&mut self, view: &SchemaView<'a>) -> String {
-        let words = self.words.of_view(view);
+    fn type_of(&mut self, node: &Node<'a>) -> String {
+        let words = self.words.of(node);
         for reference in self.words.named.drain(..) {
             *self.used_types.entry(reference).or_default() |= self.is_needed;
         }
@@ -172,48 +163,48 @@ impl<'a> Writer<'a> {
     }
 
     /// One row and the rows below it. `is_required` is `None` where the word makes no sense.
-    fn row(&mut self, label: &str, name: &str, schema: &'a Value, is_required: Option<bool>, depth: usize) {
-        let view = self.view(schema);
+    fn row(&mut self, label: &str, name: &str, node: &Node<'a>, is_required: Option<bool>, depth: usize) {
         let around = self.is_needed;
         self.is_needed &= is_required != Some(false);
-        let kind = self.type_of(&view);
-        let limits = if self.is_result { Vec::new() } else { self.words.limits(&view) };
-        let given = self.default_or_example(&view);
+        let kind = self.type_of(node);
+        let limits = if self.is_result { Vec::new() } else { self.words.limits(node) };
+        let given = self.default_or_example(node);
         let (given, is_required) = if self.is_result { (None, None) } else { (given, is_required) };
-        let mut about = self.about(&view, name);
+        let mut about = self.about(node, name);
         let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
-        let named = if may_fold { self.named_parts(&view) } else { String::new() };
+        let named = if may_fold { self.named_parts(node) } else { String::new() };
         if !named.is_empty() {
             let end = if about.ends_with(|c: char| c.is_alphanumeric() || c == ')') { "." } else { "" };
             about = format!("{about}{end} {named}").trim().to_string();
         }
-        let facts = Facts { kind, is_required, limits, given, is_deprecated: view.is_deprecated() };
+        let facts = Facts { kind, is_required, limits, given, is_deprecated: node.is_deprecated };
         self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
         if named.is_empty() {
-            self.children(&view, depth + 1, None);
+            self.children(node, depth + 1, None);
         }
         self.is_needed = around;
     }
 
     /// The fields and forms of a place, by their names; empty where it has none.
-    pub(super) fn named_parts(&mut self, view: &SchemaView<'a>) -> String {
+    pub(super) fn named_parts(&mut self, node: &Node<'a>) -> String {
         const MAX_LEVELS: usize = 3;
-        let mut inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
+        let below = |node: &Node<'a>| node.items().or_else(|| node.other_values());
+        let mut inner = below(node);
         for _ in 0..MAX_LEVELS {
-            let Some(view) = &inner else { break };
-            if !view.properties().is_empty() || !view.variants.is_empty() {
+            let Some(node) = &inner else { break };
+            if node.lists_properties() || node.variants().len() > 0 {
                 break;
             }
-            inner = view.items().or_else(|| view.other_values()).map(|schema| self.view(schema));
+            inner = below(node);
         }
-        let view = match &inner {
-            Some(inner) if view.properties().is_empty() => inner,
-            _ => view,
+        let node = match &inner {
+            Some(inner) if node.names().next().is_none() => inner,
+            _ => node,
         };
-        let properties = view.properties();
+        let properties = node.properties();
         let (required, optional): (Vec<_>, Vec<_>) =
             properties.iter().partition(|property| property.required || self.is_result);
-        let forms = self.named_forms(view);
+        let forms = self.named_forms(node);
         let fields = match (required.is_empty(), optional.is_empty()) {
             (true, true) => String::new(),
             (true, false) => format!("Optional fields: {}.", listed(&optional)),
@@ -225,10 +216,9 @@ impl<'a> Writer<'a> {
         parts.join(" ")
     }
 
-    fn named_forms(&mut self, view: &SchemaView<'a>) -> String {
-        let forms: Vec<SchemaView<'a>> =
-            view.variants.iter().take(MAX_FORMS).map(|schema| self.view(schema)).collect();
-        let forms: Vec<&SchemaView<'a>> = forms.iter().filter(|form| !form.properties().is_empty()).collect();
+    fn named_forms(&mut self, node: &Node<'a>) -> String {
+        let forms = node.variants().take(MAX_FORMS);
+        let forms: Vec<Node<'a>> = forms.filter(|form| form.names().next().is_some()).collect();
         let named: Vec<String> =
             forms.iter().take(MAX_NAMES).enumerate().map(|(index, form)| self.form(form, index).0).collect();
         match forms.len() {
@@ -244,8 +234,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Description of a place, on one line; empty when the schema has none.
-    fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
-        let Some(text) = view.about(name) else { return String::new() };
+    fn about(&mut self, node: &Node<'a>, name: &str) -> String {
+        let Some(text) = node.about(name) else { return String::new() };
         // The schema of a result is the author's.
         let text = if self.is_result { from_html(text) } else { Cow::Borrowed(text) };
         inline(&self.shorten(&text))
@@ -276,8 +266,8 @@ impl<'a> Writer<'a> {
         Cow::Owned(head[..end].to_string() + " ...")
     }
 
-    fn default_or_example(&mut self, view: &SchemaView<'a>) -> Option<Given> {
-        if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
+    fn default_or_example(&mut self, node: &Node<'a>) -> Option<Given> {
+        if let Some(value) = node.default.filter(|value| !value.is_null()) {
             let plain = value.is_number() || value.is_boolean();
             let text = value.to_string();
             if text.len() > MAX_DEFAULT {
@@ -286,58 +276,55 @@ impl<'a> Writer<'a> {
             }
             return Some(Given::Default(if plain { text } else { code(&text) }));
         }
-        if view.get("enum").is_some() || view.constant().is_some() {
+        if node.values.is_some() || node.constant().is_some() {
             return None;
         }
-        let example =
-            view.get("examples").and_then(|examples| examples.get(0)).or_else(|| view.get("example"))?;
+        let example = node.examples.first()?;
         let is_short = matches!(example, Value::String(_) | Value::Number(_))
             && example.to_string().len() <= MAX_EXAMPLE;
         is_short.then(|| Given::Example(code(&example.to_string())))
     }
 
     /// Rows below a place: fields, elements with fields, alternatives with fields.
-    pub(super) fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
-        if !self.words.spend() || view.is_leaf() {
+    pub(super) fn children(&mut self, node: &Node<'a>, depth: usize, told: Option<&str>) {
+        if !self.words.spend() {
             return;
         }
-        self.fields(view, depth, told);
-        self.variants(view, depth);
-        if let Some(items) = view.items() {
-            let items = self.view(items);
+        self.fields(node, depth, told);
+        self.variants(node, depth);
+        if let Some(items) = node.items() {
             self.further_in(&items, depth);
         }
-        let has_rows = |&(_, schema): &(usize, &'a Value)| self.has_rows(&self.view(schema), MAX_LOOK);
-        let elements: Vec<_> = view.tuple().iter().enumerate().filter(has_rows).collect();
+        let elements: Vec<_> =
+            node.tuple().enumerate().filter(|(_, node)| has_rows(node, MAX_LOOK)).collect();
         let count = elements.len();
         let shown = self.claim(count, depth);
-        for (index, schema) in elements.into_iter().take(shown) {
-            self.row(&format!("element {}", index + 1), "", schema, None, depth);
+        for (index, element) in elements.iter().take(shown) {
+            self.row(&format!("element {}", index + 1), "", element, None, depth);
         }
         self.left_out(count - shown, depth, "element");
-        if let Some(values) = view.other_values() {
-            let inner = self.view(values);
-            if view.get("properties").is_none() {
-                self.further_in(&inner, depth);
-            } else if !is_empty(values) && self.claim(1, depth) == 1 {
-                self.row("any other name", "", values, Some(false), depth);
+        if let Some(values) = node.other_values() {
+            if !node.lists_properties() {
+                self.further_in(&values, depth);
+            } else if !values.is_empty() && self.claim(1, depth) == 1 {
+                self.row("any other name", "", &values, Some(false), depth);
             }
         }
     }
 
     /// Rows below a level that has no row of its own; they are as deep as the level around it.
-    fn further_in(&mut self, view: &SchemaView<'a>, depth: usize) {
+    fn further_in(&mut self, node: &Node<'a>, depth: usize) {
         if self.levels == MAX_LEVELS {
             self.words.folded = true;
             return;
         }
         self.levels += 1;
-        self.children(view, depth, None);
+        self.children(node, depth, None);
         self.levels -= 1;
     }
 
-    fn fields(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
-        let mut properties = view.properties();
+    fn fields(&mut self, node: &Node<'a>, depth: usize, told: Option<&str>) {
+        let mut properties = node.properties();
         properties.retain(|property| told != Some(property.name));
         if self.is_result {
             properties.iter_mut().for_each(|property| property.required = false);
@@ -351,8 +338,9 @@ impl<'a> Writer<'a> {
         };
         let count = properties.len();
         let shown = self.claim(count, depth);
-        for Property { name, schema, required } in properties.into_iter().take(shown) {
-            self.row(&label(name), name, schema, Some(required), depth);
+        for property in properties.iter().take(shown) {
+            let Property { name, required, .. } = *property;
+            self.row(&label(name), name, &property.node(), Some(required), depth);
         }
         self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
         if !folded.is_empty() {
@@ -366,22 +354,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn variants(&mut self, view: &SchemaView<'a>, depth: usize) {
-        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
-        let variants: Vec<SchemaView<'a>> =
-            view.variants.iter().take(MAX_VARIANTS).map(|variant| self.view(variant)).collect();
+    fn variants(&mut self, node: &Node<'a>, depth: usize) {
+        let unseen = node.variants().len().saturating_sub(MAX_VARIANTS);
+        let variants: Vec<Node<'a>> = node.variants().take(MAX_VARIANTS).collect();
         let needs: Vec<String> =
-            variants.iter().filter_map(SchemaView::only_requires).map(|needed| names(&needed)).collect();
+            variants.iter().filter_map(Node::only_requires).map(|needed| names(&needed)).collect();
         if needs.len() > 1 && self.claim(1, depth) == 1 {
             self.remark(depth, format!("one of these is required: {}", needs.join("; ")), String::new());
         }
-        let is_worth_a_row = |inner: &SchemaView<'a>| {
-            self.has_rows(inner, MAX_LOOK)
-                || (inner.constant().is_some()
-                    && inner.meaning().is_none()
-                    && inner.text("description").is_some())
+        let is_explained = |form: &Node<'a>| {
+            form.constant().is_some() && form.meaning().is_none() && form.description.is_some()
         };
-        let forms: Vec<SchemaView<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
+        let is_worth_a_row = |form: &Node<'a>| has_rows(form, MAX_LOOK) || is_explained(form);
+        let forms: Vec<Node<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
         if let [only] = forms.as_slice() {
             return self.further_in(only, depth);
         }
@@ -397,36 +382,27 @@ impl<'a> Writer<'a> {
     }
 
     /// Name of one of several alternatives, and the field that this name explains fully.
-    fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
-        if let Some(value) = view.constant() {
+    fn form(&mut self, node: &Node<'a>, index: usize) -> (String, Option<&'a str>) {
+        if let Some(value) = node.constant() {
             return (self.words.value(value), None);
         }
-        let mut properties = view.properties();
+        let mut properties = node.properties();
         properties.sort_by_key(|property| !property.required);
         for property in &properties {
-            let inner = self.view(property.schema);
+            let inner = property.node();
             if let Some(value) = inner.constant() {
                 let value = self.words.value(value);
-                let told =
-                    (property.required && inner.text("description").is_none()).then_some(property.name);
+                let told = (property.required && inner.description.is_none()).then_some(property.name);
                 return (format!("{} {value}", label(property.name)), told);
             }
         }
         let required: Vec<&str> = properties.iter().filter(|p| p.required).map(|p| p.name).collect();
-        let text = match view.name() {
+        let text = match node.name() {
             Some(name) => inline(name),
             None if (1..=3).contains(&required.len()) => format!("with {}", names(&required)),
             None => format!("form {}", index + 1),
         };
         (text, None)
-    }
-
-    fn has_rows(&self, view: &SchemaView<'a>, fuel: usize) -> bool {
-        let below = |schema: &'a Value| fuel > 0 && self.has_rows(&self.view(schema), fuel - 1);
-        view.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
-            || view.items().is_some_and(below)
-            || view.other_values().is_some_and(below)
-            || view.variants.iter().take(MAX_DEPTH).any(|variant| below(variant))
     }
 
     /// Takes rows from the budget for a list of them.
@@ -465,6 +441,11 @@ fn names(names: &[&str]) -> String {
     names.iter().map(|name| label(name)).collect::<Vec<_>>().join(" and ")
 }
 
-fn is_empty(schema: &Value) -> bool {
-    schema.is_boolean() || schema.as_object().is_some_and(serde_json::Map::is_empty)
+/// Whether a place has fields, or within as many levels as there is fuel.
+fn has_rows(node: &Node<'_>, fuel: usize) -> bool {
+    let below = |node: Node<'_>| fuel > 0 && has_rows(&node, fuel - 1);
+    node.names().next().is_some()
+        || node.items().is_some_and(below)
+        || node.other_values().is_some_and(below)
+        || node.variants().take(MAX_DEPTH).any(below)
 }

@@ -1,13 +1,12 @@
 //! The arguments of a tool as help lists them, required ones first.
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::brief::brief;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::clean_line;
 use toolcrib_definition::schema::words::{Style, Words};
-use toolcrib_definition::schema::{Kind, Property, SchemaView};
+use toolcrib_definition::schema::{Kind, Node, Property};
+use toolcrib_definition::{Schema, clean_line};
 
 /// Descriptions of arguments, in a few words.
 const BRIEF: Style = Style { is_brief: true, word: clean_line, code: clean_line };
@@ -34,28 +33,24 @@ pub(super) struct Argument<'a> {
     pub(super) name: &'a str,
     /// Whether it is required.
     pub(super) required: bool,
-    view: SchemaView<'a>,
+    node: Node<'a>,
 }
 
 /// The arguments of a tool, required ones first.
 pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
-    let schema = tool.parameters.schema();
-    let view = SchemaView::of(schema, schema);
-    fields(&view).into_iter().map(|field| Argument::of(&view, field)).collect()
+    fields(&tool.parameters.root()).into_iter().map(Argument::from).collect()
+}
+
+impl<'a> From<Property<'a>> for Argument<'a> {
+    fn from(property: Property<'a>) -> Self {
+        Self { name: property.name, required: property.required, node: property.node() }
+    }
 }
 
 impl<'a> Argument<'a> {
-    fn of(whole: &SchemaView<'a>, Property { name, schema, required }: Property<'a>) -> Self {
-        Self { name, required, view: whole.at(schema) }
-    }
-
-    pub fn in_words(&self) -> Words<'a> {
-        Words::new(self.view.root, BRIEF, IndexMap::new())
-    }
-
     /// Its type in a few words.
     pub(super) fn words(&self) -> String {
-        self.in_words().of_view(&self.view)
+        Words::new(BRIEF).of(&self.node)
     }
 
     /// Its allowed values, where they are few.
@@ -85,9 +80,9 @@ impl<'a> Argument<'a> {
 
     /// Its allowed values, where they are listed; for an array, the values of its elements.
     fn values(&self) -> Vec<&'a Value> {
-        let own = values(&self.view);
-        match self.view.items() {
-            Some(items) if own.is_empty() => values(&self.view.at(items)),
+        let own = values(&self.node);
+        match self.node.items() {
+            Some(items) if own.is_empty() => values(&items),
             _ => own,
         }
     }
@@ -97,13 +92,12 @@ impl<'a> Argument<'a> {
         let mut row = Map::new();
         row.insert("name".into(), self.name.into());
         row.insert("type".into(), self.words().into());
-        let format =
-            self.view.get("format").and_then(Value::as_str).filter(|format| format.len() <= MAX_FORMAT);
+        let format = self.node.limits.format.filter(|format| format.len() <= MAX_FORMAT);
         row.extend(format.map(|format| ("format".to_string(), clean_line(format).into())));
         if self.required {
             row.insert("required".into(), true.into());
         }
-        let default = self.view.get("default").filter(|default| !default.is_null() && !self.required);
+        let default = self.node.default.filter(|default| !default.is_null() && !self.required);
         let default = default.filter(|default| default.to_string().len() <= MAX_DEFAULT);
         row.extend(default.map(|default| ("default".to_string(), default.clone())));
         let values = self.values();
@@ -116,18 +110,18 @@ impl<'a> Argument<'a> {
 
     /// Its description, cut to this many characters.
     pub(super) fn about(&self, most: usize) -> Option<String> {
-        self.view.about(self.name).map(|text| brief(text, most)).filter(|text| !text.is_empty())
+        self.node.about(self.name).map(|text| brief(text, most)).filter(|text| !text.is_empty())
     }
 
     /// Further limits of its value.
     pub(super) fn limits(&self) -> Option<String> {
-        let limits = self.in_words().limits(&self.view);
+        let limits = Words::new(BRIEF).limits(&self.node);
         (!limits.is_empty()).then(|| limits.join(", "))
     }
 
     /// The names of its fields, optional ones with a question mark.
     pub(super) fn fields(&self) -> Option<String> {
-        let fields = object(&self.view);
+        let fields = object(&self.node);
         let mut names: Vec<String> = fields
             .iter()
             .take(MAX_FIELDS)
@@ -145,22 +139,19 @@ impl<'a> Argument<'a> {
         row.insert("name".into(), self.name.into());
         row.insert("type".into(), self.words().into());
         row.insert("required".into(), self.required.into());
-        let own = |keyword: &str| self.view.get(keyword).cloned().map(|value| (keyword.to_string(), value));
-        row.extend(own("default"));
-        row.extend(own("const"));
+        row.extend(self.node.default.map(|value| ("default".to_string(), value.clone())));
+        row.extend(self.node.only.map(|value| ("const".to_string(), value.clone())));
         let values = self.values();
         if !values.is_empty() && !row.contains_key("const") {
             row.insert("enum".into(), list(&values));
         }
         row.extend(self.limits().map(|limits| ("limits".to_string(), limits.into())));
-        row.extend(self.view.about(self.name).map(|about| ("about".to_string(), clean_line(about).into())));
-        if self.view.is_deprecated() {
+        row.extend(self.node.about(self.name).map(|about| ("about".to_string(), clean_line(about).into())));
+        if self.node.is_deprecated {
             row.insert("deprecated".into(), true.into());
         }
         if depth < MAX_DEPTH && *room > 0 {
-            let fields = object(&self.view);
-            let fields = fields.into_iter().map(|field| Argument::of(&self.view, field));
-            let rows = rows(fields, depth + 1, room);
+            let rows = rows(object(&self.node), depth + 1, room);
             row.extend((!rows.is_empty()).then(|| ("fields".to_string(), rows.into())));
         }
         row.into()
@@ -171,14 +162,14 @@ fn list(values: &[&Value]) -> Value {
     values.iter().map(|value| (*value).clone()).collect()
 }
 
-fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &mut usize) -> Vec<Value> {
+fn rows(fields: Vec<Property<'_>>, depth: usize, room: &mut usize) -> Vec<Value> {
     let mut rows = Vec::new();
-    for argument in arguments {
+    for field in fields {
         if *room == 0 {
             break;
         }
         *room -= 1;
-        rows.push(argument.whole(depth, room));
+        rows.push(Argument::from(field).whole(depth, room));
     }
     rows
 }
@@ -186,29 +177,26 @@ fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &
 /// The arguments of a tool in full.
 pub(super) fn whole(tool: &Tool) -> Vec<Value> {
     let mut room = MAX_ROWS;
-    rows(arguments(tool).into_iter(), 0, &mut room)
+    rows(fields(&tool.parameters.root()), 0, &mut room)
 }
 
 /// The fields of the result of a tool in full.
 pub(super) fn whole_result(tool: &Tool) -> Vec<Value> {
-    let Some(schema) = tool.definition.result_schema.as_ref().map(|schema| schema.value()) else {
-        return Vec::new();
-    };
-    let view = SchemaView::of(schema, schema);
+    let root = tool.definition.result_schema.as_ref().map(Schema::root);
     let mut room = MAX_RESULT_ROWS;
-    rows(object(&view).into_iter().map(|field| Argument::of(&view, field)), 0, &mut room)
+    root.map(|root| rows(object(&root), 0, &mut room)).unwrap_or_default()
 }
 
 /// Most alternatives whose fields, and whose values, are listed.
 const MAX_LISTED_VARIANTS: usize = 400;
 
 /// The values that are allowed, where they are listed: in one place, or as alternatives.
-fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
-    match view.kind() {
+fn values<'a>(node: &Node<'a>) -> Vec<&'a Value> {
+    match node.kind() {
         Kind::Constant(value) => vec![value],
         Kind::Values(values) => values.iter().collect(),
-        Kind::Variants if view.variants.len() <= MAX_LISTED_VARIANTS => {
-            let constants = view.variants.iter().map(|variant| view.at(variant).constant());
+        Kind::Variants if node.variants().len() <= MAX_LISTED_VARIANTS => {
+            let constants = node.variants().map(|variant| variant.constant());
             constants.collect::<Option<Vec<_>>>().unwrap_or_default()
         }
         _ => Vec::new(),
@@ -216,26 +204,30 @@ fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
 }
 
 /// The fields of the object that a value is, or that its elements are.
-fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
-    let own = fields(view);
-    match view.items() {
-        Some(items) if own.is_empty() => fields(&view.at(items)),
+fn object<'a>(node: &Node<'a>) -> Vec<Property<'a>> {
+    let own = fields(node);
+    match node.items() {
+        Some(items) if own.is_empty() => fields(&items),
         _ => own,
     }
 }
 
 /// The fields of an object, required ones first, then those of its alternatives.
-pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
-    let mut fields = view.properties();
-    let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
+pub(super) fn fields<'a>(node: &Node<'a>) -> Vec<Property<'a>> {
+    let mut fields = node.properties();
+    let mut left: Vec<Node<'a>> = node.variants().collect();
+    left.reverse();
     for _ in 0..MAX_LISTED_VARIANTS {
-        let Some(variant) = left.pop().map(|variant| view.at(variant)) else { break };
-        for field in variant.properties() {
+        let Some(variant) = left.pop() else { break };
+        for mut field in variant.properties() {
             if fields.iter().all(|known| known.name != field.name) {
-                fields.push(Property { required: false, ..field });
+                field.required = false;
+                fields.push(field);
             }
         }
-        left.extend(variant.variants.iter().rev());
+        let within = left.len();
+        left.extend(variant.variants());
+        left[within..].reverse();
     }
     fields.sort_by_key(|field| !field.required);
     fields
@@ -267,7 +259,7 @@ mod tests {
             "allOf": [{"properties": {"c": {}}, "required": ["c", "a"]}],
             "oneOf": [{"properties": {"d": {}}, "required": ["d"]}, {"type": "object"}],
         });
-        let fields = fields(&SchemaView::of(&schema, &schema));
+        let fields = fields(&Node::root(&schema));
         let told: Vec<_> = fields.iter().map(|field| (field.name, field.required)).collect();
         assert_eq!(told, [("a", true), ("c", true), ("b", false), ("d", false)]);
     }
@@ -275,9 +267,8 @@ mod tests {
     #[test]
     fn alternatives_that_are_constants_are_values() {
         let schema = json!({"oneOf": [{"const": "a", "title": "First"}, {"enum": ["b"]}]});
-        let view = SchemaView::of(&schema, &schema);
-        assert_eq!(values(&view), [&json!("a"), &json!("b")]);
+        assert_eq!(values(&Node::root(&schema)), [&json!("a"), &json!("b")]);
         let schema = json!({"oneOf": [{"const": "a"}, {"type": "integer"}]});
-        assert!(values(&SchemaView::of(&schema, &schema)).is_empty());
+        assert!(values(&Node::root(&schema)).is_empty());
     }
 }

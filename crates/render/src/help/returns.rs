@@ -3,7 +3,7 @@
 use super::arguments::{fields, signed_name};
 use super::brief::brief;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::schema::{Property, SchemaView};
+use toolcrib_definition::schema::{Node, Property};
 
 /// Most fields of a result that are named, and of an object in it; and most bytes of the whole.
 const MAX_RESULT_FIELDS: usize = 8;
@@ -12,24 +12,23 @@ const MAX_RESULT: usize = 160;
 /// The names of the fields of a result: `{total, items: [{id, name}]}`. `None` where the schema names no fields, or has more
 /// in `most` bytes than a few names.
 pub(super) fn result(tool: &Tool, most: usize) -> Option<String> {
-    let schema = tool.definition.result_schema.as_ref()?.value();
-    let view = SchemaView::of(schema, schema);
-    let forms = [2, 1].into_iter().map(|levels| shape(&view, levels));
+    let root = tool.definition.result_schema.as_ref()?.root();
+    let forms = [2, 1].into_iter().map(|levels| shape(&root, levels));
     forms.into_iter().find(|form| form.contains('{') && form.len() <= most)
 }
 
 /// A value by the names of its fields, so many levels deep; empty without fields.
-fn shape(view: &SchemaView<'_>, levels: usize) -> String {
-    let own = fields(view);
+fn shape(node: &Node<'_>, levels: usize) -> String {
+    let own = fields(node);
     if own.is_empty() {
-        let items = if levels > 0 { view.items() } else { None };
-        let items = items.map(|items| shape(&view.at(items), levels));
+        let items = if levels > 0 { node.items() } else { None };
+        let items = items.map(|items| shape(&items, levels));
         return items.filter(|form| !form.is_empty()).map(|form| format!("[{form}]")).unwrap_or_default();
     }
     if levels == 0 {
         return String::new();
     }
-    let named = |field: &Property<'_>| match shape(&view.at(field.schema), levels - 1) {
+    let named = |field: &Property<'_>| match shape(&field.node(), levels - 1) {
         form if form.is_empty() => signed_name(field.name),
         form => format!("{}: {form}", signed_name(field.name)),
     };

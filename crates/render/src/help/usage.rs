@@ -7,7 +7,6 @@ use super::arguments::{Argument, arguments, signed_name};
 use super::returns::result;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::clean_line;
-use toolcrib_definition::schema::SchemaView;
 use toolcrib_definition::tokens::estimate;
 
 /// Longest list of values on the line, in bytes.
@@ -72,8 +71,7 @@ pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle
 /// the optional ones as there is room for; then the fields of the result. A string has no type, and `?` is behind an optional name. `None` where there is
 /// too little room, and where the arguments depend on each other or are not known.
 pub fn signature(tool: &Tool) -> Option<String> {
-    let schema = tool.parameters.schema();
-    if !tool.parameters.is_checked() || !SchemaView::of(schema, schema).variants.is_empty() {
+    if !tool.parameters.is_checked() || tool.parameters.root().variants().len() > 0 {
         return None;
     }
     let arguments = arguments(tool);

@@ -1,12 +1,11 @@
 //! A tool as an entry: its author's texts, its parameters, and the actions that it selects by an argument.
 
-use std::slice;
-
 use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{Field, IndexEntry};
 use toolcrib_catalog::Tool;
+use toolcrib_definition::schema::Node;
 
 /// Deepest level of parameters, and most parameters of a tool, that are read.
 const MAX_DEPTH: usize = 3;
@@ -35,46 +34,43 @@ impl From<&Tool> for IndexEntry {
         let examples =
             tool.notes.iter().chain(tool.examples.iter().filter_map(|example| example.title.as_ref()));
         texts.extend(examples.map(|example| (Field::Example, example.clone())));
+        // What a reference leads to is told where it is defined, not at each of its uses.
+        let root = Node::without_references(tool.parameters.schema());
         let mut left = MAX_PARAMETERS;
-        parameters(tool.parameters.schema(), 0, &mut left, &mut texts);
+        parameters(&root, 0, &mut left, &mut texts);
         Self {
             exact: names.into_iter().cloned().collect(),
             texts,
             effect: Some(tool.effect),
             server: tool.server.clone(),
             categories: tool.categories.iter().map(ToString::to_string).collect(),
-            actions: actions(tool.parameters.schema()),
+            actions: actions(&root),
         }
     }
 }
 
 /// The values of arguments that select an action.
-fn actions(schema: &Value) -> Vec<String> {
-    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let selectors = properties.filter(|(name, _)| SELECTORS.contains(&name.to_lowercase().as_str()));
-    let values = selectors.filter_map(|(_, property)| property.get("enum")?.as_array()).flatten();
+fn actions(root: &Node<'_>) -> Vec<String> {
+    let selectors = root.names().filter(|name| SELECTORS.contains(&name.to_lowercase().as_str()));
+    let values = selectors.filter_map(|name| root.property(name)?.values).flatten();
     values.filter_map(Value::as_str).take(MAX_ACTIONS).map(str::to_string).collect()
 }
 
-/// Reads the properties of a schema, and those below them.
-fn parameters(schema: &Value, depth: usize, left: &mut usize, texts: &mut Vec<(Field, String)>) {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
+/// Reads the properties of a place, and those below them.
+fn parameters(node: &Node<'_>, depth: usize, left: &mut usize, texts: &mut Vec<(Field, String)>) {
+    for property in node.properties() {
         if *left == 0 || depth > MAX_DEPTH {
             return;
         }
         *left -= 1;
-        texts.push((Field::Parameter, name.clone()));
-        let text = property.get("description").and_then(Value::as_str);
-        texts.extend(text.map(|text| (Field::ParameterText, text.to_string())));
-        let values = property.get("enum").and_then(Value::as_array).into_iter().flatten();
-        let values = values.filter_map(Value::as_str).take(MAX_VALUES);
+        texts.push((Field::Parameter, property.name.to_string()));
+        let node = property.node();
+        texts.extend(node.description.map(|text| (Field::ParameterText, text.to_string())));
+        let values = node.values.unwrap_or_default().iter().filter_map(Value::as_str).take(MAX_VALUES);
         texts.extend(values.map(|value| (Field::ParameterText, value.to_string())));
-        parameters(property, depth + 1, left, texts);
+        parameters(&node, depth + 1, left, texts);
     }
-    for below in ["items", "anyOf", "oneOf", "allOf"] {
-        let below = schema.get(below);
-        let schemas = below.map(|one| one.as_array().map_or(slice::from_ref(one), Vec::as_slice));
-        schemas.into_iter().flatten().for_each(|one| parameters(one, depth + 1, left, texts));
+    for below in node.items().into_iter().chain(node.variants()) {
+        parameters(&below, depth + 1, left, texts);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::form::Form;
+use super::form;
 use super::text::{cut, inline_html, json_text};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::{Effect, clean_line, clean_text};
@@ -31,7 +31,7 @@ pub struct Attempt {
 impl Attempt {
     /// The arguments in the fields of a sent form.
     pub fn read(tool: &Tool, fields: &[(String, String)]) -> Value {
-        Form::of(tool.parameters.schema()).read(fields)
+        form::read(&tool.parameters.root(), fields)
     }
 
     /// The arguments that fill the form: those of the ready-made call before it was sent.
@@ -54,7 +54,7 @@ pub(super) fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
         .flatten()
         .filter_map(|error| Some((error["pointer"].as_str()?, clean_line(error["message"].as_str()?))));
     let said: HashMap<&str, String> = said.collect();
-    let rows = Form::of(tool.parameters.schema()).rows(&arguments, &said);
+    let rows = form::rows(&tool.parameters.root(), &arguments, &said);
     let refused = if is_ok { None } else { answer };
     let message = refused.map(|answer| {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();

@@ -11,7 +11,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
@@ -23,6 +23,7 @@ use super::request::{BackendRequest, BackendResponse, too_many_values};
 use crate::fields::fields;
 use toolcrib_catalog::{Tool, ToolArgument};
 use toolcrib_definition::document::from_others;
+use toolcrib_definition::schema::Node;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
 use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
@@ -109,7 +110,7 @@ fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
         .definition
         .result_schema
         .as_ref()
-        .is_some_and(|schema| schema.value().get("type") == Some(&"string".into()));
+        .is_some_and(|schema| schema.root().type_words().eq(["string"]));
     match json {
         _ if has_text => json.is_string(),
         Value::Number(number) => number.to_string().as_bytes() == written.trim_ascii(),
@@ -218,12 +219,12 @@ fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<Stri
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
-    let properties = call.tool.parameters.schema()["properties"].as_object();
+    let root = call.tool.parameters.root();
     let mut argv = vec![program.clone()];
     let mut are_options_over = false;
     for template in templates {
         let filling = Filling {
-            properties,
+            root: &root,
             set: &call.tool.set_arguments,
             arguments: call.arguments,
             are_options_over,
@@ -235,7 +236,7 @@ fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<Stri
 }
 
 struct Filling<'f> {
-    properties: Option<&'f Map<String, Value>>,
+    root: &'f Node<'f>,
     set: &'f [ToolArgument],
     arguments: &'f Value,
     /// Whether `--` came before.
@@ -269,8 +270,8 @@ impl Filling<'_> {
 
     fn placeholder<'t>(&self, from: &'t str) -> Option<(&'t str, &'t str)> {
         let (name, after) = from.strip_prefix('{')?.split_once('}')?;
-        let is_argument = self.properties.is_some_and(|known| known.contains_key(name))
-            || self.set.iter().any(|argument| argument.name == name);
+        let is_argument =
+            self.root.has_property(name) || self.set.iter().any(|argument| argument.name == name);
         is_argument.then_some((name, after))
     }
 

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::exec::pointer_references::{part_of, reached};
 use toolcrib_definition::Reference;
+use toolcrib_definition::document::pointer_unescape;
+use toolcrib_definition::schema::Node;
 
 /// Deepest level of a value.
 const DEEPEST: usize = 64;
@@ -68,9 +70,9 @@ impl Values<'_> {
 
     /// An argument; the default of its schema where the call does not have it.
     fn argument(&self, pointer: &str) -> Option<&Value> {
-        let default = || self.schema.get("properties")?.pointer(pointer)?.get("default");
-        let is_field = pointer.rfind('/') == Some(0);
-        self.arguments.pointer(pointer).or_else(|| if is_field { default() } else { None })
+        let name = pointer.strip_prefix('/').filter(|name| !name.contains('/'));
+        let default = || Node::root(self.schema).property(&pointer_unescape(name?))?.default;
+        self.arguments.pointer(pointer).or_else(default)
     }
 
     fn referred(&self, reference: Reference<'_>, depth: usize) -> Result<Option<Value>, Unresolved> {

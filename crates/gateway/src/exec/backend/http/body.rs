@@ -7,7 +7,7 @@ use super::query::{form, pairs};
 use super::text::plain;
 use crate::exec::backend::backend_error::BackendError;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::document::resolve_local;
+use toolcrib_definition::schema::Node;
 
 const JSON: &str = "application/json";
 
@@ -45,18 +45,18 @@ impl Body {
             let text = form(&pairs.collect::<Vec<_>>());
             of(text.clone(), text.into())
         };
-        let schema = tool.parameters.schema();
+        let root = tool.parameters.root();
         if let (Some(whole), FORM | MULTIPART) = (&parts.whole_body, essence.as_str())
             && let Some(members) = whole.value.as_object()
         {
             let part = |(name, value)| Part { argument: name, name, value, place: whole.place };
             let members: Vec<Part<'_>> =
                 members.iter().map(|(name, value)| part((name.as_str(), value))).collect();
-            let schema = (schema, &schema["properties"][whole.argument]);
+            let node = root.property(whole.argument).unwrap_or_default();
             return Ok(Some(if essence == FORM {
                 form_of(&members)
             } else {
-                Self::multipart(&members, schema)
+                Self::multipart(&members, &node)
             }));
         }
         Ok(match (&parts.whole_body, essence.as_str()) {
@@ -71,7 +71,7 @@ impl Body {
             }
             (None, _) if parts.body.is_empty() && !is_expected => None,
             (None, FORM) => Some(form_of(&parts.body)),
-            (None, MULTIPART) => Some(Self::multipart(&parts.body, (schema, schema))),
+            (None, MULTIPART) => Some(Self::multipart(&parts.body, &root)),
             (None, media) if is_json(media) => Some(json(fields(&parts.body))),
             (None, media) => {
                 return Err(BackendError::unconfigured(format!(
@@ -82,8 +82,8 @@ impl Body {
     }
 
     /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
-    /// `schema` is that of the values, within its root.
-    fn multipart(parts: &[Part<'_>], schema: (&Value, &Value)) -> Self {
+    /// `node` has the values as its properties.
+    fn multipart(parts: &[Part<'_>], node: &Node<'_>) -> Self {
         let content: String = parts.iter().map(|part| part.value.to_string()).collect();
         // A hash of the whole content occurs in no value.
         let boundary = blake3::hash(content.as_bytes()).to_hex().to_string();
@@ -98,7 +98,7 @@ impl Body {
                 let name = quoted(part.name);
                 text.push_str(&format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\""));
                 match value {
-                    _ if is_file(schema, part.argument, 0) => {
+                    _ if is_file(node, part.argument, 0) => {
                         text.push_str(&format!(
                             "; filename=\"{name}\"\r\nContent-Type: application/octet-stream"
                         ));
@@ -128,12 +128,11 @@ fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn is_file((root, schema): (&Value, &Value), name: &str, depth: usize) -> bool {
-    let of = |schema: &Value| schema["format"] == "binary" || schema["contentEncoding"] == "binary";
-    let own = &schema["properties"][name];
-    let target = schema["$ref"].as_str().and_then(|reference| resolve_local(reference, root));
-    let unions = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|word| schema[word].as_array()).flatten();
-    of(own)
-        || of(&own["items"])
-        || (depth < 8 && unions.chain(target).any(|schema| is_file((root, schema), name, depth + 1)))
+/// Whether a property is the content of a file, or a list of such.
+fn is_file(node: &Node<'_>, name: &str, depth: usize) -> bool {
+    let is_binary = |node: &Node<'_>| [node.limits.format, node.limits.encoding].contains(&Some("binary"));
+    let own = node.property(name).unwrap_or_default();
+    is_binary(&own)
+        || own.items().is_some_and(|items| is_binary(&items))
+        || (depth < 8 && node.variants().any(|variant| is_file(&variant, name, depth + 1)))
 }

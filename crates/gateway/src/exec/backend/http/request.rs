@@ -47,10 +47,8 @@ impl<'o> HttpRequest<'o> {
         let asked = form(&asked.collect::<Vec<_>>());
         let query: Vec<&str> =
             [expanded.query.as_str(), &asked].into_iter().filter(|part| !part.is_empty()).collect();
-        let properties = call.tool.parameters.schema()["properties"].as_object();
-        let is_expected = properties.is_some_and(|properties| {
-            properties.keys().any(|name| location(backend, &template, name) == Location::Body)
-        });
+        let is_in_body = |name: &str| location(backend, &template, name) == Location::Body;
+        let is_expected = call.tool.parameters.root().names().any(is_in_body);
         Ok(Self {
             method,
             query: query.join("&"),

@@ -28,7 +28,7 @@ const FORMATS: [&str; 44] = [
 ];
 
 /// Reports the mistakes of a schema as its author wrote it.
-pub(super) fn report_schema_mistakes(schema: &Value, place: &Place, report: &mut impl FnMut(Finding)) {
+pub(crate) fn report_mistakes(schema: &Value, place: &Place, report: &mut impl FnMut(Finding)) {
     let mut found = Vec::new();
     visit(schema, &mut place.pointer.clone(), true, 0, &mut found);
     for (pointer, message, help) in found.into_iter().take(MAX) {

@@ -23,7 +23,7 @@ pub struct ToolArgument {
 }
 
 /// Applies the operator's arguments that the schema of a definition has, and returns them.
-pub(super) fn set_arguments(
+pub(crate) fn set_arguments(
     definition: &mut Definition,
     set: IndexMap<String, SetArgument>,
 ) -> Vec<ToolArgument> {
@@ -53,7 +53,7 @@ pub(super) fn set_arguments(
 }
 
 /// Whether the schema of a definition has this argument.
-pub(super) fn has_argument(definition: &Definition, name: &str) -> bool {
+pub(crate) fn has_argument(definition: &Definition, name: &str) -> bool {
     definition.parameters.as_ref().is_some_and(|schema| argument_schema(schema.value(), name, 0).is_some())
 }
 

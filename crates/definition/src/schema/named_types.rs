@@ -1,11 +1,11 @@
-//! Definitions that get a name: recursive ones, and large ones that are used more than once.
+//! Definitions that get a name where a schema is shown: recursive ones, and large ones that are used more than once.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use toolcrib_definition::document::resolve_local;
-use toolcrib_definition::schema::last_segment;
-use toolcrib_definition::schema::walk::below;
+use super::node::{TypeNames, last_segment};
+use super::walk::below;
+use crate::document::resolve_local;
 
 /// Fewest fields of a definition used twice that is listed once, under a name.
 const BIG: usize = 4;
@@ -13,10 +13,10 @@ const MAX_SURVEY_DEPTH: usize = 100;
 const MAX_NAME: usize = 60;
 
 /// The names of these definitions, by reference.
-pub(super) fn named_types(root: &Value) -> IndexMap<&str, String> {
+pub fn named_types(root: &Value) -> TypeNames<'_> {
     let mut survey = Survey { root, seen: IndexMap::new() };
     survey.visit(root, 0);
-    let mut names: IndexMap<&str, String> = IndexMap::new();
+    let mut names = TypeNames::new();
     for (reference, seen) in &survey.seen {
         if seen.recursive || (seen.uses > 1 && seen.fields >= BIG) {
             let name = free_name(reference, &names);
@@ -27,7 +27,7 @@ pub(super) fn named_types(root: &Value) -> IndexMap<&str, String> {
 }
 
 /// A name that is plain enough to stand in a sentence, and that no other definition has.
-fn free_name(reference: &str, names: &IndexMap<&str, String>) -> String {
+fn free_name(reference: &str, names: &TypeNames<'_>) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
     let name: String = last_segment(reference).chars().take(MAX_NAME).map(plain).collect();
     let name = name.trim_matches(|c| matches!(c, '_' | '-' | '.'));

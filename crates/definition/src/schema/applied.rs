@@ -1,4 +1,5 @@
-//! Secrets that a JSON Schema declares: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
+//! Every subschema that may apply to a value, through all references and combinations, and the secrets that these
+//! declare: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,8 +7,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::walk::in_place;
 use crate::document::percent_decoded;
-use crate::schema::walk::in_place;
 
 /// Most subschemas that are visited for one value.
 const MOST: usize = 128;
@@ -16,14 +17,14 @@ const MOST: usize = 128;
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// A place in a value, with all subschemas that apply there.
-pub(super) struct Place<'s> {
+pub(crate) struct Place<'s> {
     references: Rc<References<'s>>,
     applied: Vec<Part<'s>>,
 }
 
 impl<'s> Place<'s> {
     /// The whole value.
-    pub(super) fn root(schema: &'s Value) -> Self {
+    pub(crate) fn root(schema: &'s Value) -> Self {
         Self::of(&Rc::new(References::new(schema)), vec![(schema, schema)])
     }
 
@@ -49,7 +50,7 @@ impl<'s> Place<'s> {
     }
 
     /// A field of an object, and whether the schema declares it by name.
-    pub(super) fn property(&self, name: &str) -> (Place<'s>, bool) {
+    pub(crate) fn property(&self, name: &str) -> (Place<'s>, bool) {
         let mut parts = Vec::new();
         let mut is_declared = false;
         for (base, schema) in &self.applied {
@@ -73,7 +74,7 @@ impl<'s> Place<'s> {
     }
 
     /// An item of a list; without an index, any item.
-    pub(super) fn item(&self, index: Option<usize>) -> Place<'s> {
+    pub(crate) fn item(&self, index: Option<usize>) -> Place<'s> {
         let mut parts = Vec::new();
         for (base, schema) in &self.applied {
             let base = base_of(base, schema);
@@ -90,12 +91,12 @@ impl<'s> Place<'s> {
 
     /// Returns true if a value at this place is secret: the schema declares it secret, or expects a list of secrets
     /// instead.
-    pub(super) fn hides(&self, value: &Value) -> bool {
+    pub(crate) fn hides(&self, value: &Value) -> bool {
         self.is_secret() || ((value.is_string() || value.is_number()) && self.item(None).is_secret())
     }
 
     /// Whether the schema declares the value at this place secret.
-    pub(super) fn is_secret(&self) -> bool {
+    pub(crate) fn is_secret(&self) -> bool {
         self.applied.iter().any(|(_, schema)| {
             let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
             let format = schema.get("format").and_then(Value::as_str);
@@ -127,23 +128,23 @@ pub fn declared_names<'s>(schema: &'s Value) -> Vec<String> {
 }
 
 /// A subschema, preceded by the schema with an `$id` that contains it.
-pub(super) type Part<'s> = (&'s Value, &'s Value);
+pub(crate) type Part<'s> = (&'s Value, &'s Value);
 
 /// The references of one schema.
-pub(super) struct References<'s> {
+pub(crate) struct References<'s> {
     root: &'s Value,
     /// Subschemas by `#anchor`, and by the last segment of an `$id`; filled when a reference first uses a name.
     named: OnceCell<HashMap<String, Vec<Part<'s>>>>,
 }
 
 impl<'s> References<'s> {
-    pub(super) fn new(root: &'s Value) -> Self {
+    pub(crate) fn new(root: &'s Value) -> Self {
         Self { root, named: OnceCell::new() }
     }
 
     /// Returns all subschemas that a reference may mean. If several have the same name, all of them are meant: hiding
     /// too much is better than hiding too little.
-    pub(super) fn targets(&self, reference: &str, base: &'s Value) -> Vec<Part<'s>> {
+    pub(crate) fn targets(&self, reference: &str, base: &'s Value) -> Vec<Part<'s>> {
         let named = |name: &str| {
             let named = self.named.get_or_init(|| names(self.root));
             named.get(name).map(Vec::as_slice).unwrap_or_default()
@@ -169,7 +170,7 @@ fn part_at<'s>(document: &'s Value, pointer: &str) -> Option<Part<'s>> {
 }
 
 /// The schema from which pointers in a subschema start.
-pub(super) fn base_of<'s>(base: &'s Value, schema: &'s Value) -> &'s Value {
+pub(crate) fn base_of<'s>(base: &'s Value, schema: &'s Value) -> &'s Value {
     let id = schema.get("$id").and_then(Value::as_str);
     if id.is_some_and(|id| !id.starts_with('#')) { schema } else { base }
 }
