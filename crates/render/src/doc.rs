@@ -236,7 +236,7 @@ fn returns(tool: &Tool) -> Option<String> {
     let schema = tool.definition.result_schema.as_ref().map(|schema| schema.value());
     let fields = schema.map(result_fields).unwrap_or_default();
     let text = tool.returns.as_deref().filter(|text| !says_nothing(text, tool)).unwrap_or_default();
-    let kind = schema.map(|schema| type_words(schema));
+    let kind = schema.map(type_words);
     let kind = kind.filter(|words| !matches!(words.as_str(), "any" | "object"));
     let is_line = !text.contains("\n\n") && !text.lines().any(begins_block);
     let text = if is_line { format!(" {}", inline(text)) } else { format!("\n\n{}\n", prose(text)) };

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use toolcrib_definition::clean_line;
-use toolcrib_definition::document::resolve_local;
+use toolcrib_definition::schema::Node;
+use toolcrib_definition::{Schema, clean_line};
 
 /// Levels that are described.
 const LEVELS: usize = 3;
@@ -34,36 +34,37 @@ fn shape(value: &Value, levels: usize) -> String {
             _ => format!("[{}]", items.len()),
         },
         Value::Object(fields) if levels == 0 => format!("{{{} fields}}", fields.len()),
-        Value::Object(fields) => named(fields.iter().map(|(name, field)| (name, shape(field, levels - 1)))),
+        Value::Object(fields) => {
+            named(fields.iter().map(|(name, field)| (name.as_str(), shape(field, levels - 1))))
+        }
     }
 }
 
 /// The shape of the values that a schema describes.
-pub(super) fn shape_of_schema(schema: &Value) -> String {
-    described(schema, schema, LEVELS)
+pub(super) fn shape_of_schema(schema: &Schema) -> String {
+    described(&schema.root(), LEVELS)
 }
 
-fn described(schema: &Value, root: &Value, levels: usize) -> String {
-    let target = schema["$ref"].as_str().and_then(|reference| resolve_local(reference, root));
-    match (&schema["properties"], &schema["items"], levels.checked_sub(1)) {
-        (Value::Object(fields), _, Some(levels)) => {
-            named(fields.iter().map(|(name, field)| (name, described(field, root, levels))))
+fn described(node: &Node<'_>, levels: usize) -> String {
+    if let Some(levels) = levels.checked_sub(1) {
+        if node.lists_properties() {
+            let fields = node.properties();
+            return named(fields.iter().map(|field| (field.name, described(&field.node(), levels))));
         }
-        (_, items @ Value::Object(_), Some(levels)) => format!("[{}]", described(items, root, levels)),
-        (.., Some(levels)) if target.is_some_and(|target| target != schema) => {
-            described(target.unwrap_or(schema), root, levels)
+        if let Some(items) = node.items() {
+            return format!("[{}]", described(&items, levels));
         }
-        _ => match schema["type"].as_str() {
-            Some("string") => "text".into(),
-            Some("integer") => "number".into(),
-            Some(other) => clean_line(other),
-            None => "any value".into(),
-        },
+    }
+    match node.type_words().collect::<Vec<_>>()[..] {
+        ["string"] => "text".into(),
+        ["integer"] => "number".into(),
+        [other] => clean_line(other),
+        _ => "any value".into(),
     }
 }
 
 /// The beginning of an object's fields, with their shapes.
-fn named<'f>(fields: impl ExactSizeIterator<Item = (&'f String, String)>) -> String {
+fn named<'f>(fields: impl ExactSizeIterator<Item = (&'f str, String)>) -> String {
     let more = fields.len().saturating_sub(MAX_NAMES);
     let name = |name: &str| clean_line(&name.chars().take(NAME).collect::<String>());
     let shown = fields.take(MAX_NAMES).map(|(known, shape)| format!("{}: {shape}", name(known)));

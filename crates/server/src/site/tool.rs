@@ -112,7 +112,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         "short": inline_html(lead),
         "long": blocks(&prose(rest)),
         "arguments": definition.parameters.is_some().then(|| argument_list(tool.parameters.schema())),
-        "result": result_schema.map(|schema| line(&type_words(schema, schema))),
+        "result": result_schema.map(|schema| line(&type_words(schema))),
         "returns": blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
         "errors": lines(&tool.raises),
         "call": tool.call.as_ref().map(|arguments| call(tool, arguments)),

@@ -30,7 +30,7 @@ pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>> {
     call.repaired = read_arguments(call, &tool).await?;
     if let Some(expression) = &call.request.select {
         let schema = tool.definition.result_schema.as_ref();
-        check_select(expression, schema.map(|schema| shape_of_schema(schema.value())))?;
+        check_select(expression, schema.map(shape_of_schema))?;
     }
     leave_out_hidden(call, &tool);
     pass_gates(call, &tool)?;
