@@ -6,7 +6,6 @@
 mod approvals;
 pub mod backend;
 mod call;
-mod call_fields;
 mod check;
 mod envelope;
 mod fingerprint;

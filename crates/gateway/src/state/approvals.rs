@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::bounds::{bounds, over_bounds};
 use super::callers::Callers;
-use super::database::{Access, Result, Row, Sql, values};
+use super::database::{Access, Result, Row, Sql, insert, values};
 use super::random_id::random_id;
 use super::store::StateStore;
 
@@ -91,6 +91,13 @@ impl ApprovalStatus {
 const COLUMNS: &str =
     "id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound";
 
+/// The columns with nothing in place of the arguments, which can be long.
+const WITHOUT_ARGUMENTS: &str =
+    "id, caller, session, op, 'null', fingerprint, asked_at, until, status, reason, '[]', bound";
+
+/// An approval that nobody has decided in time.
+const WAITS: &str = "status = 'waiting' AND until > NOW_MS";
+
 /// Sets the columns of arguments that nobody needs to see any more.
 const ERASED: &str = "arguments = 'null', hidden = '[]'";
 
@@ -140,10 +147,8 @@ impl StateStore {
 
     /// The waiting approvals, or all stored ones, oldest first.
     pub async fn approvals(&self, waiting_only: bool) -> Result<Vec<Approval>> {
-        let wanted = if waiting_only { "status = 'waiting' AND until > NOW_MS" } else { "TRUE" };
-        let select = format!("SELECT {COLUMNS} FROM tool_approvals WHERE {wanted} ORDER BY asked_at, id");
-        let rows = self.ask(Access::Read, move |sql| sql.rows(&select, &[])).await?;
-        rows.into_iter().map(approval).collect()
+        let wanted = if waiting_only { WAITS } else { "TRUE" };
+        self.approvals_where(COLUMNS, &format!("{wanted} ORDER BY asked_at, id"), Vec::new()).await
     }
 
     /// The approvals of these callers without their arguments: the waiting ones, oldest first, or the newest others.
@@ -153,24 +158,37 @@ impl StateStore {
         is_waiting: bool,
         limit: usize,
     ) -> Result<Vec<Approval>> {
-        let (wanted, order) = if is_waiting {
-            ("status = 'waiting' AND until > NOW_MS", "ASC")
-        } else {
-            ("(status <> 'waiting' OR until <= NOW_MS)", "DESC")
-        };
+        let (not, order) = if is_waiting { ("", "ASC") } else { ("NOT", "DESC") };
         let mut values = Vec::new();
-        let select = format!(
-            "SELECT {} FROM tool_approvals WHERE {wanted} AND {} ORDER BY asked_at {order}, id LIMIT {limit}",
-            COLUMNS.replace("arguments", "'null'").replace("hidden", "'[]'"),
-            callers.condition(&mut values)
-        );
-        self.rows(Access::Read, &select, values).await?.into_iter().map(approval).collect()
+        let of_callers = callers.condition(&mut values);
+        let which = format!("{not} ({WAITS}) AND {of_callers} ORDER BY asked_at {order}, id LIMIT {limit}");
+        self.approvals_where(WITHOUT_ARGUMENTS, &which, values).await
     }
 
     /// One approval.
     pub async fn approval(&self, id: &str) -> Result<Option<Approval>> {
-        let select = format!("SELECT {COLUMNS} FROM tool_approvals WHERE id = ?1");
-        self.rows(Access::Read, &select, values![id]).await?.pop().map(approval).transpose()
+        Ok(self.approvals_where(COLUMNS, "id = ?1", values![id].to_vec()).await?.pop())
+    }
+
+    /// The last approval of an op that a person has given, among these callers and before this time.
+    pub async fn last_approved(&self, op: &str, callers: &Callers, before: i64) -> Result<Option<Approval>> {
+        let mut values = values![op, before].to_vec();
+        let of_callers = callers.condition(&mut values);
+        let which = format!(
+            "op = ?1 AND asked_at < ?2 AND status IN ('approved', 'used') AND {of_callers} \
+             ORDER BY asked_at DESC, id LIMIT 1"
+        );
+        Ok(self.approvals_where(WITHOUT_ARGUMENTS, &which, values).await?.pop())
+    }
+
+    async fn approvals_where(
+        &self,
+        columns: &str,
+        which: &str,
+        values: Vec<rusqlite::types::Value>,
+    ) -> Result<Vec<Approval>> {
+        let select = format!("SELECT {columns} FROM tool_approvals WHERE {which}");
+        self.rows(Access::Read, &select, values).await?.into_iter().map(approval).collect()
     }
 
     /// The definition that a fingerprint (`bound`) of an approval belongs to.
@@ -178,18 +196,6 @@ impl StateStore {
         let select = "SELECT definition FROM approval_definitions WHERE bound = ?1";
         let row = self.rows(Access::Read, select, values![bound]).await?.pop();
         row.map(|mut row| row.json()).transpose()
-    }
-
-    /// The last approval of an op that a person has given, among these callers and before this time.
-    pub async fn last_approved(&self, op: &str, callers: &Callers, before: i64) -> Result<Option<Approval>> {
-        let mut values = values![op, before].to_vec();
-        let select = format!(
-            "SELECT {} FROM tool_approvals WHERE op = ?1 AND asked_at < ?2 AND status IN ('approved', 'used') AND {} \
-             ORDER BY asked_at DESC, id LIMIT 1",
-            COLUMNS.replace("arguments", "'null'").replace("hidden", "'[]'"),
-            callers.condition(&mut values)
-        );
-        self.rows(Access::Read, &select, values).await?.pop().map(approval).transpose()
     }
 
     /// Approves or denies a waiting call; a denial erases its arguments. `None` where there is no such approval; else
@@ -207,7 +213,7 @@ impl StateStore {
         };
         let update = format!(
             "UPDATE tool_approvals SET status = ?2, reason = ?3{erased} \
-             WHERE id = ?1 AND status = 'waiting' AND until > NOW_MS RETURNING 1"
+             WHERE id = ?1 AND {WAITS} RETURNING 1"
         );
         let decision = values![*id, *status.as_str(), reason.map(String::from)];
         self.ask(Access::Erase, move |sql| {
@@ -220,6 +226,8 @@ impl StateStore {
         .await
     }
 }
+
+const UNLESS_KNOWN: &str = " ON CONFLICT DO NOTHING";
 
 /// Queues a call, unless it is queued.
 pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse> {
@@ -239,25 +247,17 @@ pub fn ask(sql: &mut dyn Sql, request: &Approval) -> Result<ApprovalResponse> {
     if let Some(row) = sql.row(&select, &same)? {
         return Ok(ApprovalResponse { approval: approval(row)?, void, displaced: Vec::new() });
     }
-    let insert = format!(
-        "INSERT INTO tool_approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-         ON CONFLICT DO NOTHING"
-    );
     let Approval { id, caller, session, op, fingerprint, bound, asked_at, until, reason, .. } = request;
     let arguments = request.arguments.to_string();
     let hidden = hidden(request);
     let status = request.status.as_str();
-    sql.rows(
-        &insert,
-        &values![
-            id, caller, session, op, arguments, fingerprint, asked_at, until, *status, reason, hidden, bound
-        ],
-    )?;
+    let row = values![
+        id, caller, session, op, arguments, fingerprint, asked_at, until, *status, reason, hidden, bound
+    ];
+    insert(sql, &format!("tool_approvals ({COLUMNS})"), vec![row.to_vec()], UNLESS_KNOWN)?;
     if !request.definition.is_null() {
-        let definition = values![*bound, request.definition.to_string()];
-        let insert =
-            "INSERT INTO approval_definitions (bound, definition) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        sql.rows(insert, &definition)?;
+        let row = values![*bound, request.definition.to_string()];
+        insert(sql, "approval_definitions (bound, definition)", vec![row.to_vec()], UNLESS_KNOWN)?;
     }
     let displaced = displace_oldest(sql, request)?;
     Ok(ApprovalResponse { approval: request.clone(), void, displaced })

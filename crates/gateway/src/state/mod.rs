@@ -24,7 +24,6 @@ mod sessions;
 mod sqlite;
 mod store;
 mod stored_results;
-mod summaries;
 mod sums;
 mod wait_budget;
 
@@ -48,8 +47,7 @@ pub use sessions::{InvalidSessionName, Session};
 pub use sqlite::Sqlite;
 pub use store::StateStore;
 pub use stored_results::StoredResult;
-pub use summaries::Usage;
-pub use sums::SessionSummary;
+pub use sums::{SessionSummary, Usage};
 pub use wait_budget::WaitBudget;
 
 /// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value

@@ -3,20 +3,21 @@
 
 use std::time::Duration;
 
-use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use ring::hmac;
 use serde_json::json;
-use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::runtime::{Handle, TryCurrentError};
+use tokio::sync::{Semaphore, TryAcquireError};
 use tokio::time::sleep;
 
+use crate::exec::backend::BackendError;
 use crate::exec::call::Call;
 use crate::state::{Approval, now};
 use toolcrib_catalog::Tool;
-use toolcrib_catalog::config::Config;
+use toolcrib_catalog::config::{Config, MissingVariable};
 use toolcrib_definition::guard::guarded;
 
 /// Longest time of one attempt.
@@ -36,23 +37,40 @@ pub(super) fn page(config: &Config, id: &str) -> Option<String> {
     Some(format!("{url}/approvals/{id}"))
 }
 
+/// The reason why a notice was not sent, or not accepted, for the log.
+#[derive(Debug, thiserror::Error)]
+enum NoticeError {
+    #[error("{}", .0.message)]
+    Unconfigured(BackendError),
+    #[error(transparent)]
+    NoSecret(#[from] MissingVariable),
+    #[error("its secret is no base64 after `whsec_`: {0}")]
+    Secret(#[from] DecodeError),
+    #[error(transparent)]
+    NoRuntime(#[from] TryCurrentError),
+    #[error("too many are on their way")]
+    TooMany(#[from] TryAcquireError),
+    #[error("status {0}")]
+    Refused(StatusCode),
+    #[error("{0}")]
+    NotSent(reqwest::Error),
+    #[error("it failed inside toolcrib")]
+    Panicked,
+}
+
 /// Sends the notice of a new approval in the background, if the operator wants notices.
 pub(super) fn announce(call: &Call, tool: &Tool, approval: &Approval) {
-    let Some(url) = call.config().approval.webhook.clone() else { return };
-    let secret = call.config().approval.secret.as_deref().unwrap_or_default();
-    let ready = call.context.services.backends.web().map_err(|error| error.message);
-    let ready = ready.and_then(|(client, environment)| {
-        let secret = environment.filled(secret).map_err(|missing| missing.to_string())?;
-        Ok((client.clone(), key_of(&secret)?, Handle::try_current().map_err(|error| error.to_string())?))
-    });
-    let turn = TURNS.try_acquire();
-    let (client, key, runtime, turn) = match (ready, turn) {
-        (Ok((client, key, runtime)), Ok(turn)) => (client, key, runtime, turn),
-        (Err(problem), _) => return tracing::warn!("no notice of {} was sent: {problem}", approval.id),
-        (_, Err(_)) => {
-            return tracing::warn!("no notice of {} was sent: too many are on their way", approval.id);
-        }
-    };
+    if let Some(url) = &call.config().approval.webhook
+        && let Err(problem) = start(call, tool, approval, url.clone())
+    {
+        tracing::warn!("no notice of {} was sent: {problem}", approval.id);
+    }
+}
+
+fn start(call: &Call, tool: &Tool, approval: &Approval, url: String) -> Result<(), NoticeError> {
+    let web = call.context.services.backends.web();
+    let (client, environment) = web.map_err(NoticeError::Unconfigured)?;
+    let secret = environment.filled(call.config().approval.secret.as_deref().unwrap_or_default())?;
     let body = json!({
         "type": "approval.requested",
         "id": approval.id,
@@ -65,41 +83,51 @@ pub(super) fn announce(call: &Call, tool: &Tool, approval: &Approval) {
         "url": page(call.config(), &approval.id),
     });
     let id = approval.id.clone();
-    let body = body.to_string();
+    let notice = Notice { client: client.clone(), url, key: key_of(&secret)?, id, body: body.to_string() };
+    let runtime = Handle::try_current()?;
+    let turn = TURNS.try_acquire()?;
     runtime.spawn(async move {
         let _turn = turn;
-        let sent = guarded(send(&client, &url, (&id, &body), &key)).await;
-        if let Err(problem) = sent.unwrap_or_else(|_| Err("it failed inside toolcrib".into())) {
-            tracing::warn!("the notice of {id} was not accepted: {problem}");
+        if let Err(problem) = guarded(notice.send()).await.unwrap_or(Err(NoticeError::Panicked)) {
+            tracing::warn!("the notice of {} was not accepted: {problem}", notice.id);
         }
     });
+    Ok(())
 }
 
-async fn send(
-    client: &reqwest::Client,
-    url: &str,
-    (id, body): (&str, &str),
-    key: &[u8],
-) -> Result<(), String> {
-    let mut problem = String::new();
-    for pause in PAUSES {
-        sleep(pause).await;
-        let time = now() / 1000;
-        let request = client
-            .post(url)
-            .timeout(TIMEOUT)
-            .header(CONTENT_TYPE, "application/json")
-            .header("webhook-id", id)
-            .header("webhook-timestamp", time)
-            .header("webhook-signature", format!("v1,{}", signature(key, id, time, body)));
-        problem = match request.body(body.to_string()).send().await {
-            Ok(answer) if answer.status().is_success() => return Ok(()),
-            Ok(answer) if is_final(answer.status()) => return Err(format!("status {}", answer.status())),
-            Ok(answer) => format!("status {}", answer.status()),
-            Err(error) => error.without_url().to_string(),
-        };
+/// A notice on its way.
+struct Notice {
+    client: reqwest::Client,
+    url: String,
+    key: Vec<u8>,
+    id: String,
+    body: String,
+}
+
+impl Notice {
+    async fn send(&self) -> Result<(), NoticeError> {
+        let mut problem = Ok(());
+        for pause in PAUSES {
+            sleep(pause).await;
+            let time = now() / 1000;
+            let signature = signature(&self.key, &self.id, time, &self.body);
+            let request = self
+                .client
+                .post(&self.url)
+                .timeout(TIMEOUT)
+                .header(CONTENT_TYPE, "application/json")
+                .header("webhook-id", &self.id)
+                .header("webhook-timestamp", time)
+                .header("webhook-signature", format!("v1,{signature}"));
+            problem = match request.body(self.body.clone()).send().await {
+                Ok(answer) if answer.status().is_success() => return Ok(()),
+                Ok(answer) if is_final(answer.status()) => return Err(NoticeError::Refused(answer.status())),
+                Ok(answer) => Err(NoticeError::Refused(answer.status())),
+                Err(error) => Err(NoticeError::NotSent(error.without_url())),
+            };
+        }
+        problem
     }
-    Err(problem)
 }
 
 /// Returns true if another attempt would be answered in the same way.
@@ -110,13 +138,8 @@ fn is_final(status: StatusCode) -> bool {
 }
 
 /// The key in a secret: the base64 after `whsec_`, as Standard Webhooks write it, else the text itself.
-fn key_of(secret: &str) -> Result<Vec<u8>, String> {
-    match secret.strip_prefix("whsec_") {
-        None => Ok(secret.into()),
-        Some(key) => {
-            STANDARD.decode(key).map_err(|error| format!("its secret is no base64 after `whsec_`: {error}"))
-        }
-    }
+fn key_of(secret: &str) -> Result<Vec<u8>, DecodeError> {
+    secret.strip_prefix("whsec_").map_or_else(|| Ok(secret.into()), |key| STANDARD.decode(key))
 }
 
 fn signature(key: &[u8], id: &str, time: i64, body: &str) -> String {
@@ -151,6 +174,6 @@ mod tests {
             "yKRnG2jTzjNGkOmuNbx/ye5gHrzQiywW9g705ngxU2g="
         );
         assert_eq!(key_of("plain").unwrap(), b"plain");
-        assert!(key_of("whsec_?").unwrap_err().contains("base64"));
+        assert!(key_of("whsec_?").is_err());
     }
 }

@@ -4,7 +4,7 @@
 //! 2. [`run`](self) runs the program in its own process group, which ends with the call.
 //! 3. The output is read within a limit.
 
-use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::pin::pin;
 use std::process::ExitStatus;
@@ -21,9 +21,8 @@ use super::backend_error::{BackendError, BackendErrorKind, CHECK_FIRST, Result};
 use super::http::plain;
 use super::request::{BackendRequest, BackendResponse, too_many_values};
 use crate::fields::fields;
-use toolcrib_catalog::{Tool, ToolArgument};
+use toolcrib_catalog::Tool;
 use toolcrib_definition::document::from_others;
-use toolcrib_definition::schema::Node;
 use toolcrib_definition::{CommandBackend, Effect, Stdin};
 use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::{Environment, FilledSecrets, inherited, with_its_children};
@@ -65,30 +64,13 @@ pub(super) async fn run(
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
     let mut output = Output::default();
     let status = match output.read_while(&mut running, max_bytes, times).await {
-        Ok(Ok(status)) => status,
-        Ok(Err(_)) => {
-            return Err(BackendError::connection_lost(format!("it is not known how `{program}` ended")));
-        }
+        Ok(status) => status,
         Err(Stopped::StdoutTooLong) if call.tool.effect == Effect::Read => {
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
             let content = secrets.hide(&String::from_utf8_lossy(&output.stdout)).into();
-            return Ok(BackendResponse { warnings: vec![warning], ..BackendResponse::new(content) });
+            return Ok(BackendResponse::new(content).warning(Some(warning)));
         }
-        Err(Stopped::StdoutTooLong) => {
-            return Err(BackendError::connection_lost(format!(
-                "`{program}` was ended before it was done: it wrote more than {max_bytes} bytes"
-            )));
-        }
-        Err(Stopped::StderrTooLong) => {
-            return Err(BackendError::connection_lost(format!(
-                "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
-            )));
-        }
-        Err(Stopped::TooSlow) => {
-            return Err(BackendError::timed_out(format!(
-                "`{program}` did not end in time, and was ended; it may have done a part of its work"
-            )));
-        }
+        Err(stopped) => return Err(stopped.error(program, max_bytes)),
     };
     if !status.success() {
         return Err(failed(program, status, &output, &secrets));
@@ -100,8 +82,8 @@ pub(super) async fn run(
     };
     let (content, warning) = secrets.hide_in_result(content);
     let cut = output.is_cut.then(|| format!("the answer was cut: it is longer than {max_bytes} bytes"));
-    let warnings = cut.into_iter().chain(too_many_values(&output.stdout)).chain(warning).collect();
-    Ok(BackendResponse { warnings, ..BackendResponse::new(content) })
+    let too_many = too_many_values(&output.stdout);
+    Ok(BackendResponse::new(content).warning(cut).warning(too_many).warning(warning))
 }
 
 /// Whether output that can be read as JSON is JSON, and not text such as the version `3.10`, which a number would change.
@@ -152,10 +134,8 @@ fn start(
     let program = name(argv);
     with_its_children(command).spawn().map_err(|error| {
         let why = match error.kind() {
-            std::io::ErrorKind::NotFound if is_path => {
-                "it is not there; its path is relative to toolcrib.toml".into()
-            }
-            std::io::ErrorKind::NotFound => "no folder of PATH has it".into(),
+            ErrorKind::NotFound if is_path => "it is not there; its path is relative to toolcrib.toml".into(),
+            ErrorKind::NotFound => "no folder of PATH has it".into(),
             kind => kind.to_string(),
         };
         BackendError::unconfigured(format!("`{program}` cannot be run: {why}"))
@@ -218,74 +198,47 @@ fn failed(program: &str, status: ExitStatus, output: &Output, secrets: &FilledSe
 fn filled(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Vec<String>> {
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
-    // Braces around other names belong to the program. Schema and operator name the arguments, not the call.
-    let root = call.tool.parameters.root();
     let mut argv = vec![program.clone()];
     let mut are_options_over = false;
     for template in templates {
-        let filling = Filling {
-            root: &root,
-            set: &call.tool.set_arguments,
-            arguments: call.arguments,
-            are_options_over,
-        };
-        argv.extend(filling.argument(template)?);
+        argv.extend(argument(template, call, are_options_over)?);
         are_options_over |= template == "--";
     }
     Ok(argv)
 }
 
-struct Filling<'f> {
-    root: &'f Node<'f>,
-    set: &'f [ToolArgument],
-    arguments: &'f Value,
-    /// Whether `--` came before.
-    are_options_over: bool,
+/// One argument of the program; `None` where a value is absent.
+fn argument(template: &str, call: BackendRequest<'_>, are_options_over: bool) -> Result<Option<String>> {
+    let mut argument = String::new();
+    let mut rest = template;
+    while let Some((before, from)) = rest.split_once('{') {
+        argument.push_str(before);
+        let Some((name, after)) = from.split_once('}').filter(|(name, _)| is_argument(name, call)) else {
+            argument.push('{');
+            rest = from;
+            continue;
+        };
+        let value = match call.arguments.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(value) => plain(value),
+        };
+        let refused = |problem| Err(BackendError::invalid_argument(name, format!("`{name}` {problem}")));
+        if value.contains('\0') {
+            return refused("holds a character that no program takes");
+        }
+        if argument.is_empty() && value.starts_with('-') && !are_options_over {
+            return refused("begins with `-`, so it would be taken for an option");
+        }
+        argument.push_str(&value);
+        rest = after;
+    }
+    Ok(Some(argument + rest))
 }
 
-impl Filling<'_> {
-    /// One argument of the program; `None` where a value is absent.
-    fn argument(&self, template: &str) -> Result<Option<String>> {
-        let mut argument = String::new();
-        let mut rest = template;
-        while let Some(start) = rest.find('{') {
-            let (before, from) = rest.split_at(start);
-            argument.push_str(before);
-            let Some((name, after)) = self.placeholder(from) else {
-                argument.push('{');
-                rest = &from[1..];
-                continue;
-            };
-            let value = match self.arguments.get(name) {
-                None | Some(Value::Null) => return Ok(None),
-                Some(value) => plain(value),
-            };
-            self.check(name, &value, argument.is_empty())?;
-            argument.push_str(&value);
-            rest = after;
-        }
-        argument.push_str(rest);
-        Ok(Some(argument))
-    }
-
-    fn placeholder<'t>(&self, from: &'t str) -> Option<(&'t str, &'t str)> {
-        let (name, after) = from.strip_prefix('{')?.split_once('}')?;
-        let is_argument =
-            self.root.has_property(name) || self.set.iter().any(|argument| argument.name == name);
-        is_argument.then_some((name, after))
-    }
-
-    /// Refuses a value that the program would read as an option, and one with a NUL.
-    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<()> {
-        let problem = if value.contains('\0') {
-            "holds a character that no program takes"
-        } else if is_first && value.starts_with('-') && !self.are_options_over {
-            "begins with `-`, so it would be taken for an option"
-        } else {
-            return Ok(());
-        };
-        Err(BackendError::invalid_argument(name, format!("`{name}` {problem}")))
-    }
+/// Whether schema or operator know an argument of this name. Braces around other names belong to the program.
+fn is_argument(name: &str, call: BackendRequest<'_>) -> bool {
+    call.tool.parameters.root().has_property(name)
+        || call.tool.set_arguments.iter().any(|argument| argument.name == name)
 }
 
 /// Milliseconds to read on after the program has ended: its children may hold the pipe open.
@@ -305,6 +258,25 @@ enum Stopped {
     StdoutTooLong,
     StderrTooLong,
     TooSlow,
+    Unknown,
+}
+
+impl Stopped {
+    fn error(&self, program: &str, max_bytes: usize) -> BackendError {
+        let lost = BackendError::connection_lost;
+        match self {
+            Stopped::StdoutTooLong => lost(format!(
+                "`{program}` was ended before it was done: it wrote more than {max_bytes} bytes"
+            )),
+            Stopped::StderrTooLong => lost(format!(
+                "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
+            )),
+            Stopped::TooSlow => BackendError::timed_out(format!(
+                "`{program}` did not end in time, and was ended; it may have done a part of its work"
+            )),
+            Stopped::Unknown => lost(format!("it is not known how `{program}` ended")),
+        }
+    }
 }
 
 impl Output {
@@ -314,7 +286,7 @@ impl Output {
         running: &mut Running,
         max_bytes: usize,
         (whole, longest_silence): (Duration, Duration),
-    ) -> Result<io::Result<ExitStatus>, Stopped> {
+    ) -> Result<ExitStatus, Stopped> {
         let heard = Notify::new();
         let pipes = (running.0.stdout().take(), running.0.stderr().take());
         let mut reading = pin!(self.read(pipes, max_bytes, &heard));
@@ -332,7 +304,7 @@ impl Output {
                         if !is_read {
                             let _ = timeout(CLOSE_GRACE, reading.as_mut()).await;
                         }
-                        return Ok(ended);
+                        return ended.map_err(|_| Stopped::Unknown);
                     }
                     () = heard.notified() => {}
                     () = sleep(longest_silence) => break Stopped::TooSlow,

@@ -75,6 +75,12 @@ impl BackendResponse {
     pub(crate) fn new(content: Value) -> Self {
         Self { content, warnings: Vec::new(), original: None }
     }
+
+    /// With a warning, if there is one.
+    pub(super) fn warning(mut self, warning: Option<String>) -> Self {
+        self.warnings.extend(warning);
+        self
+    }
 }
 
 /// The warning about an answer that stays text, since it has more values than are read.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::time_limit::apart;
+use super::arguments::apart;
+use super::call_fields::{take_dry_run, without};
 use crate::context::FunctionContext;
 use crate::exec::call::Call;
-use crate::exec::call_fields::{take_dry_run, without};
 use crate::exec::request::CallRequest;
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::{corrected, decoded};

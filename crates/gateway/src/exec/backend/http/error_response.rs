@@ -1,4 +1,4 @@
-//! The error of a response that is no success, or of a request without a response.
+//! The error of a response that is no success.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use http::header::{LOCATION, RETRY_AFTER};
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use super::content::content;
+use super::response::content;
 use crate::exec::backend::backend_error::{BackendError, BackendErrorKind, wait_for};
 use toolcrib_definition::Effect;
 use toolcrib_definition::document::from_others;
@@ -36,7 +36,7 @@ pub(super) async fn error(
     if let Some(location) = header(LOCATION) {
         answer["location"] = secrets.line(location).into();
     }
-    let body = content(response, MAX_ERROR, || longest_silence).await.bytes;
+    let (body, _) = content(response, MAX_ERROR, || longest_silence).await;
     let body = String::from_utf8_lossy(&body);
     if !body.trim().is_empty() {
         answer["body"] = excerpt(&body, secrets);
@@ -95,17 +95,4 @@ fn excerpt(body: &str, secrets: &FilledSecrets) -> Value {
     }
     let end = body.floor_char_boundary(MAX_EXCERPT);
     format!("{}...", &body[..end]).into()
-}
-
-/// The error of a request without an answer in time.
-pub(super) fn too_slow(name: &str) -> BackendError {
-    let message = format!("the server `{name}` did not answer in time; it may have run the call");
-    BackendError::timed_out(message)
-}
-
-/// The error of a request whose connection broke.
-pub(super) fn connection_lost(name: &str) -> BackendError {
-    let message =
-        format!("the connection to the server `{name}` broke after the call was sent; it may have been run");
-    BackendError::connection_lost(message)
 }

@@ -8,9 +8,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use tokio::time::{sleep, timeout};
 
-use super::error_response::{connection_lost, error, too_slow};
+use super::error_response::error;
 use super::request::HttpRequest;
-use super::response::answer;
+use super::response::{answer, connection_lost, too_slow};
 use crate::caller::Caller;
 use crate::exec::backend::backend_error::{BackendError, BackendErrorKind, Result};
 use crate::exec::backend::request::{BackendRequest, BackendResponse};

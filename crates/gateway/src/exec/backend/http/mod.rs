@@ -6,7 +6,6 @@
 //! 3. [`response`] reads the answer within its limits, and [`error_response`] explains an error.
 
 mod body;
-mod content;
 mod error_response;
 mod exchange;
 mod expression;
@@ -41,7 +40,7 @@ const CONNECTING: Duration = Duration::from_secs(10);
 /// Connections to all servers.
 #[derive(Debug, Default)]
 pub(super) struct Http {
-    client: OnceLock<Result<reqwest::Client, String>>,
+    client: OnceLock<reqwest::Result<reqwest::Client>>,
 }
 
 impl Http {
@@ -96,7 +95,6 @@ impl Http {
                 .connect_timeout(CONNECTING)
                 .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
                 .build()
-                .map_err(|error| error.to_string())
         });
         client
             .as_ref()

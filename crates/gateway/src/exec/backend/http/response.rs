@@ -1,16 +1,16 @@
-//! Reads a successful response within its limits: JSON as JSON, text as text, anything else as base64.
+//! Reads a response within its limits of size and time: JSON as JSON, text as text, anything else as base64.
 
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use mime::Mime;
 use reqwest::Response;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::content::{Ended, content};
-use super::error_response::{connection_lost, too_slow};
 use crate::exec::backend::backend_error::BackendError;
 use crate::exec::backend::request::{BackendResponse, too_many_values};
 use toolcrib_catalog::config::Server;
@@ -26,112 +26,147 @@ pub(super) async fn answer(
     longest_silence: Duration,
 ) -> Result<BackendResponse, BackendError> {
     let max_bytes = server.max_bytes;
-    let media = Media::of(&response);
+    let media = Media::of(response.headers());
     // A stream may have no end, and so has a time for all of it.
     let until = Instant::now() + server.timeout().min(longest_silence);
     let wait = || if media.is_stream() { until.duration_since(Instant::now()) } else { longest_silence };
-    let content = content(response, max_bytes, wait).await;
-    let warning = match content.ended {
+    let (bytes, ended) = content(response, max_bytes, wait).await;
+    let warning = match ended {
         Ended::Whole => None,
         Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
         Ended::TooSlow if media.is_stream() => Some("the answer was cut: it goes on without an end".into()),
         Ended::TooSlow => return Err(too_slow(name)),
         Ended::Broken => return Err(connection_lost(name)),
     };
-    let bytes = content.bytes;
-    let (mut response, is_as_said) = apart(bytes.len(), || media.decode(bytes, warning.is_none()));
-    if !is_as_said {
-        // A proxy may have written this in place of the server's answer.
-        if effect != Effect::Read {
-            return Err(unreadable(name));
-        }
-        response.warnings.push("the answer is declared as JSON, and is not".into());
+    let (response, is_as_said) = apart(bytes.len(), || media.decode(bytes, warning.is_none()));
+    // A proxy may have written this in place of the server's answer.
+    if !is_as_said && effect != Effect::Read {
+        let promised = "answered with something else than the JSON that its head promises";
+        let message = format!("the server `{name}` {promised}; it may have run the call");
+        return Err(BackendError::connection_lost(message));
     }
-    response.warnings.extend(warning);
-    Ok(response)
+    let unlike = (!is_as_said).then(|| "the answer is declared as JSON, and is not".to_string());
+    Ok(response.warning(unlike).warning(warning))
 }
 
-/// The media type of an answer.
+/// The reason why reading ended.
+pub(super) enum Ended {
+    Whole,
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// The bytes of a body, and the reason why reading ended.
+pub(super) async fn content(
+    mut response: Response,
+    max_bytes: usize,
+    wait: impl Fn() -> Duration,
+) -> (Vec<u8>, Ended) {
+    let expected = response.content_length().and_then(|bytes| usize::try_from(bytes).ok());
+    let mut bytes = Vec::with_capacity(expected.unwrap_or_default().min(max_bytes));
+    let ended = loop {
+        match timeout(wait(), response.chunk()).await {
+            Ok(Ok(None)) => break Ended::Whole,
+            Ok(Ok(Some(chunk))) => {
+                let room = max_bytes - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    break Ended::TooLarge;
+                }
+            }
+            Ok(Err(_)) => break Ended::Broken,
+            Err(_) => break Ended::TooSlow,
+        }
+    };
+    (bytes, ended)
+}
+
+/// The media type of an answer; `None` where it has none that can be read.
 struct Media {
-    /// Without parameters, in lower case; empty if the answer has no media type.
-    essence: String,
-    is_latin: bool,
-    is_encoded: bool,
+    kind: Option<Mime>,
+    is_compressed: bool,
 }
 
 impl Media {
-    fn of(response: &Response) -> Self {
-        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-        let said = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
-        let encoding = header(CONTENT_ENCODING).unwrap_or("identity");
-        Self {
-            essence: said.split(';').next().unwrap_or_default().trim().to_string(),
-            is_latin: said.contains("charset=iso-8859-1"),
-            is_encoded: !encoding.eq_ignore_ascii_case("identity"),
-        }
+    fn of(headers: &HeaderMap) -> Self {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_compressed =
+            header(CONTENT_ENCODING).is_some_and(|said| !said.eq_ignore_ascii_case("identity"));
+        Self { kind: header(CONTENT_TYPE).and_then(|said| said.parse().ok()), is_compressed }
+    }
+
+    fn is(&self, fits: impl Fn(&Mime) -> bool) -> bool {
+        self.kind.as_ref().is_some_and(fits)
     }
 
     fn is_json(&self) -> bool {
-        matches!(self.essence.as_str(), "application/json" | "text/json") || self.essence.ends_with("+json")
+        self.is(|kind| kind.subtype() == mime::JSON || kind.suffix() == Some(mime::JSON))
     }
 
     fn is_text(&self) -> bool {
         const TEXTS: [&str; 6] = ["xml", "yaml", "javascript", "x-www-form-urlencoded", "ndjson", "graphql"];
-        self.essence.is_empty()
-            || self.essence.starts_with("text/")
-            || TEXTS.iter().any(|text| self.essence.ends_with(text))
+        let is_text = |kind: &Mime| {
+            kind.type_() == mime::TEXT || TEXTS.iter().any(|text| kind.essence_str().ends_with(text))
+        };
+        self.kind.is_none() || self.is(is_text) || self.is_json() || self.is_stream()
     }
 
     /// Whether the answer is a stream that may never end.
     fn is_stream(&self) -> bool {
-        matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
+        const STREAMS: [&str; 3] = ["text/event-stream", "application/x-ndjson", "application/jsonl"];
+        self.is(|kind| STREAMS.contains(&kind.essence_str()))
     }
 
     /// The content, and whether it fits its media type.
     fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> (BackendResponse, bool) {
+        let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
+        let may_be_json = self.is_json() || (self.kind.is_none() && looks_like_json());
         if bytes.is_empty() {
             return (BackendResponse::new(Value::Null), true);
         }
-        let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
-        if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
-        {
-            if let Some(warning) = too_many_values(&bytes) {
-                let content = BackendResponse::new(self.text(bytes));
-                return (BackendResponse { warnings: vec![warning], ..content }, true);
-            }
-            if let Ok(value) = from_others(&bytes) {
-                return (BackendResponse::new(value), true);
-            }
-            return (BackendResponse::new(self.text(bytes)), !self.is_json());
+        if self.is_compressed || !self.is_text() {
+            return (BackendResponse::new(self.data(&bytes)), true);
         }
-        let is_text = self.is_json() || self.is_text() || self.is_stream();
-        if !self.is_encoded && is_text {
-            return (BackendResponse::new(self.text(bytes)), true);
+        let too_many = if may_be_json && is_whole { too_many_values(&bytes) } else { None };
+        if !may_be_json || !is_whole || too_many.is_some() {
+            return (BackendResponse::new(self.text(bytes)).warning(too_many), true);
         }
-        let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
+        match from_others(&bytes) {
+            Ok(value) => (BackendResponse::new(value), true),
+            Err(_) => (BackendResponse::new(self.text(bytes)), !self.is_json()),
+        }
+    }
+
+    fn data(&self, bytes: &[u8]) -> Value {
+        let kind = self.kind.as_ref().map_or("application/octet-stream", Mime::essence_str);
         let mut content =
-            json!({ "media_type": media, "bytes": bytes.len(), "base64": STANDARD.encode(&bytes) });
-        if self.is_encoded {
+            json!({ "media_type": kind, "bytes": bytes.len(), "base64": STANDARD.encode(bytes) });
+        if self.is_compressed {
             content["compressed"] = true.into();
         }
-        (BackendResponse::new(content), true)
+        content
     }
 
     fn text(&self, bytes: Vec<u8>) -> Value {
-        if self.is_latin {
+        if self.is(|kind| kind.get_param(mime::CHARSET).is_some_and(|charset| charset == "iso-8859-1")) {
             return bytes.into_iter().map(char::from).collect::<String>().into();
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
-        }
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+            .into()
     }
 }
 
-/// The error of a success with a body that cannot be read.
-fn unreadable(name: &str) -> BackendError {
-    let message = format!(
-        "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
-    );
+/// The error of a request without an answer in time.
+pub(super) fn too_slow(name: &str) -> BackendError {
+    let message = format!("the server `{name}` did not answer in time; it may have run the call");
+    BackendError::timed_out(message)
+}
+
+/// The error of a request whose connection broke.
+pub(super) fn connection_lost(name: &str) -> BackendError {
+    let message =
+        format!("the connection to the server `{name}` broke after the call was sent; it may have been run");
     BackendError::connection_lost(message)
 }

@@ -29,13 +29,10 @@ pub(super) fn read_result(
     }
     let (original, warning) = session.secrets.hide_in_result(original);
     let is_too_long = is_longer_json(&original, max_bytes);
-    let mut response = match value_of(&original) {
-        content if is_too_long => within(content, max_bytes),
-        content => BackendResponse::new(content),
-    };
-    response.warnings.extend(warning);
-    response.original = (!is_too_long).then_some(McpAnswer::Result(original));
-    Ok(response)
+    let content = value_of(&original);
+    let response = if is_too_long { within(content, max_bytes) } else { BackendResponse::new(content) };
+    let original = (!is_too_long).then_some(McpAnswer::Result(original));
+    Ok(BackendResponse { original, ..response.warning(warning) })
 }
 
 /// The error of a server that refuses a call.
@@ -53,19 +50,19 @@ pub(super) fn refused_result(error: ErrorData, server: &str, session: &Session) 
 
 /// A value; of a text that is too long the beginning, and in place of anything else its size.
 fn within(content: Value, max_bytes: usize) -> BackendResponse {
-    let (content, warning) = match content {
+    match content {
         Value::String(text) if text.len() > max_bytes => {
             let warning = format!("the answer was cut: it is longer than {max_bytes} bytes");
-            (text[..text.floor_char_boundary(max_bytes)].into(), Some(warning))
+            let begun = text[..text.floor_char_boundary(max_bytes)].into();
+            BackendResponse::new(begun).warning(Some(warning))
         }
         content if is_longer_json(&content, max_bytes) => {
             let warning =
                 format!("the answer is left out: it is longer than {max_bytes} bytes; ask for less");
-            (Value::Null, Some(warning))
+            BackendResponse::new(Value::Null).warning(Some(warning))
         }
-        content => (content, None),
-    };
-    BackendResponse { warnings: warning.into_iter().collect(), ..BackendResponse::new(content) }
+        content => BackendResponse::new(content),
+    }
 }
 
 /// The error of a result with `isError`.

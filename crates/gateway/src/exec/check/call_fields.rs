@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::request::{CallRequest, key_of, receipt_of};
-use crate::tool_error::Result;
-use toolcrib_catalog::Tool;
+use crate::exec::call::Call;
+use crate::exec::request::{CallRequest, key_of, receipt_of};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::{WRAPPERS, make_object};
+use toolcrib_catalog::{Callable, Tool};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{SlipPolicy, normalized};
 use toolcrib_definition::schema::Node;
@@ -21,8 +22,34 @@ enum CallField {
 /// Most arguments that are read as fields of the call.
 const MAX_TAKEN: usize = 20;
 
+/// Separates the fields of the call from the arguments of a tool that can be called.
+pub(super) fn separate(call: &mut Call, tool: &Tool) -> Result<()> {
+    let separated = separate_fields(&mut call.request, tool);
+    call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
+    separated?;
+    call.validated = Some(tool.parameters.is_checked());
+    if let Callable::No(reason) = tool.parameters.callable() {
+        let next = "choose another tool, or say that this one is broken";
+        let message = format!("`{}` cannot be called: {reason}", tool.op);
+        return Err(ToolError::new(ErrorCode::NoBackend, message, next));
+    }
+    leave_out_hidden(&mut call.request, tool);
+    Ok(())
+}
+
+/// Leaves out arguments that the operator sets and hides: no caller can give them.
+pub(super) fn leave_out_hidden(request: &mut CallRequest, tool: &Tool) {
+    for argument in tool.set_arguments.iter().filter(|argument| argument.set.hidden) {
+        let beside = request.extra_fields.shift_remove(&argument.name);
+        let among = request.args.as_object_mut().and_then(|args| args.shift_remove(&argument.name));
+        if beside.or(among).is_some() {
+            request.warnings.push(format!("`{}` is set by the operator, and was left out", argument.name));
+        }
+    }
+}
+
 /// Moves the fields of the call out of its arguments, and makes these an object.
-pub(super) fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
+fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
     let schema = tool.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
     let taken = take_from_arguments(request, schema, &mut beside);

@@ -1,4 +1,4 @@
-//! Reads and explains arguments within a time limit, on another thread: patterns and long texts can keep a processor busy.
+//! Reads the arguments of a call within a time limit, on another thread: patterns and long texts can keep a processor busy.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,11 +10,13 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
+use super::call_fields::{leave_out_hidden, take_from_own_arguments};
 use crate::context::FunctionContext;
 use crate::exec::call::Call;
 use crate::exec::request::CallRequest;
 use crate::tool_error::{ErrorCode, Result, ToolError};
-use toolcrib_catalog::arguments::until_stopped;
+use toolcrib_catalog::Tool;
+use toolcrib_catalog::arguments::{InvalidArguments, until_stopped, validate};
 
 /// The time in which arguments have to be read and explained.
 const READING_LIMIT: Duration = Duration::from_secs(5);
@@ -24,6 +26,24 @@ static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Arc::new(Semaphore::new(processors.max(4)))
 });
+
+/// Makes the arguments fit the schema of the tool.
+pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<()> {
+    let tool = Arc::clone(tool);
+    let reading = apart(call, move |context, request| {
+        let beside = std::mem::take(&mut request.extra_fields);
+        let secrets = context.view.catalog().secrets();
+        let repaired = validate(&tool, secrets, &mut request.args, beside, &mut request.warnings)
+            .map_err(InvalidArguments::shortened)?;
+        // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
+        take_from_own_arguments(request, tool.parameters.schema())?;
+        leave_out_hidden(request, &tool);
+        Ok(repaired)
+    });
+    call.repaired = reading.await?;
+    call.is_dry_run = call.request.dry_run.unwrap_or(call.is_dry_run);
+    Ok(())
+}
 
 /// Does work on the request of a call on another thread, within the time limit. After that, the request has no arguments.
 pub(super) async fn apart<T: Send + 'static>(
