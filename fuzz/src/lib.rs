@@ -68,7 +68,7 @@ pub fn exec(view: &Arc<CatalogView>, input: &Value) -> Value {
         FunctionContext { view: Arc::clone(view), services, caller: Arc::default(), trace: Trace::default() };
     let function = Function::named("tool_exec").expect("a function");
     let answer = RUNTIME.with(|runtime| runtime.block_on(function.call(&context, input.clone())));
-    let answer = Value::Object(answer.body().clone());
+    let answer = Value::Object(answer.body());
     assert_ne!(answer["error"]["code"], "INTERNAL", "{input}: {answer}");
     answer
 }

@@ -175,7 +175,7 @@ impl Play<'_, '_> {
             let answer = self.ask("tool_search", input).await;
             let results = match answer.body().get("results").and_then(Value::as_array) {
                 Some(results) => results.clone(),
-                None => vec![Value::Object(answer.body().clone())],
+                None => vec![Value::Object(answer.body())],
             };
             let mut not_found = Vec::new();
             for (tool, result) in missing.iter().zip(&results) {
@@ -233,7 +233,7 @@ impl Play<'_, '_> {
             Some(function) => function.call(&self.context, input).await,
             None => ToolCall::named(&self.context.view, function).call(&self.context).await,
         };
-        let tokens = self.agent.tokens(&client_text(&answer, function));
+        let tokens = self.agent.tokens(&client_text(&answer));
         self.ledger.turn(call, tokens);
         answer
     }
@@ -252,11 +252,11 @@ impl Play<'_, '_> {
         };
         let text = match recorded {
             Some(recorded) => {
-                let mut body = answer.body().clone();
+                let mut body = answer.body();
                 body.insert("result".into(), recorded.clone());
                 Value::Object(body).to_string()
             }
-            None => client_text(&answer, Function::tool_exec().name()),
+            None => client_text(&answer),
         };
         let (call, answered) = (self.agent.tokens(&sent.to_string()), self.agent.tokens(&text));
         self.ledger.turn(call, answered);
@@ -266,8 +266,8 @@ impl Play<'_, '_> {
 }
 
 /// The text that a client of MCP gets.
-fn client_text(answer: &Answer, function: &str) -> String {
-    answer.for_client(function, &mut GivenNotes::default()).texts().join("\n")
+fn client_text(answer: &Answer) -> String {
+    answer.for_client(&mut GivenNotes::default()).texts().join("\n")
 }
 
 /// Whether a usage names every required argument.

@@ -25,7 +25,7 @@ use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
 use toolcrib_definition::document::from_json;
 use toolcrib_gateway::exec::Caller;
-use toolcrib_gateway::functions::{Answer, BlockData, CatalogView, Function, FunctionContext, Services};
+use toolcrib_gateway::functions::{Answer, CatalogView, Function, FunctionContext, Services};
 use toolcrib_gateway::state::{Session, WaitBudget};
 
 /// Call one function of toolcrib, as an agent would through a server.
@@ -111,7 +111,7 @@ impl CallArgs {
         let text = if self.text {
             answer.text()
         } else {
-            serde_json::to_string_pretty(answer.body()).unwrap_or_default()
+            serde_json::to_string_pretty(&answer.body()).unwrap_or_default()
         };
         io.print(&format!("{}\n", text.trim_end()))?;
         if answer.is_ok() { Ok(()) } else { Err(CommandError::Findings(None)) }
@@ -169,23 +169,24 @@ pub(super) fn answer(
 
 /// Writes the data of an answer into files, which it then names.
 fn write_data(answer: &mut Answer, folder: &Path) -> Result<(), CommandError> {
-    for (call, block, data) in answer.data() {
-        let file = write_new(folder, &format!("result-{call}-{block}"), &data)
+    for (call, described, data) in answer.data() {
+        let Some(bytes) = data.bytes() else { continue };
+        let file = write_new(folder, &format!("result-{call}-{}", described.block), &bytes)
             .map_err(|error| failed(format!("cannot write to {}: {error}", folder.display())))?;
-        answer.describe_data(call, block, "file", file.to_string_lossy().into());
+        described.file = Some(file.to_string_lossy().into());
     }
     Ok(())
 }
 
 /// Writes data into a file with this name, or with a number after it where there is one already.
-fn write_new(folder: &Path, name: &str, data: &BlockData) -> std::io::Result<PathBuf> {
+fn write_new(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let mut number = 1;
     loop {
         let counted = if number == 1 { String::new() } else { format!("-{number}") };
         let path = folder.join(format!("{name}{counted}"));
         match std::fs::File::create_new(&path) {
-            Ok(mut file) => return file.write_all(&data.bytes).map(|()| path),
+            Ok(mut file) => return file.write_all(bytes).map(|()| path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => return Err(error),
         }

@@ -130,7 +130,7 @@ impl Bench {
         // Each call is a request of its own.
         let context = &FunctionContext { trace: Default::default(), ..context.clone() };
         let answer = self.runtime.block_on(function.call(context, input));
-        let body = Value::Object(answer.body().clone());
+        let body = Value::Object(answer.body());
         assert_eq!(body["ok"], answer.is_ok(), "{body}");
         assert_eq!(body["error"]["code"].as_str(), answer.error().map(|code| code.as_str()), "{body}");
         body

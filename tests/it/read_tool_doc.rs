@@ -26,9 +26,9 @@ fn read(arguments: Value) -> Answer {
 }
 
 #[track_caller]
-fn doc(answer: &Answer, index: usize) -> &Value {
+fn doc(answer: &Answer, index: usize) -> Value {
     assert!(answer.is_ok(), "{:#?}", answer.body());
-    &answer.body()["docs"][index]
+    answer.body()["docs"][index].take()
 }
 
 #[test]
@@ -49,8 +49,9 @@ fn the_answer_is_the_file_that_render_writes() {
 #[test]
 fn any_name_of_a_tool_leads_to_its_doc_once() {
     let answer = read(json!({ "name": "github.create_branch", "names": ["create_branch", "get_me"] }));
+    let body = answer.body();
     let names: Vec<&str> =
-        answer.body()["docs"].as_array().unwrap().iter().map(|doc| doc["name"].as_str().unwrap()).collect();
+        body["docs"].as_array().unwrap().iter().map(|doc| doc["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["create_branch", "get_me"]);
 }
 
@@ -87,7 +88,8 @@ fn a_slip_of_the_name_gets_the_nearest_names_and_never_loses_the_other_docs() {
 #[test]
 fn all_wrong_names_are_told_at_once_and_the_index_is_a_doc() {
     let wrong = read(json!({ "names": ["creat_issue", "nope"] }));
-    let message = wrong.body()["error"]["message"].as_str().unwrap();
+    let body = wrong.body();
+    let message = body["error"]["message"].as_str().unwrap();
     assert!(message.contains("`creat_issue`") && message.contains("`nope`"), "{message}");
     for name in ["README.md", "README", "tools/README.md"] {
         assert!(read(json!({ "name": name })).text().starts_with("# Available Tools"), "{name}");
@@ -139,7 +141,7 @@ fn the_command_line_prints_the_same_and_fails_with_the_answer() {
     let arguments = r#"{"name":"get_me"}"#;
     let run = fixture::run(&["call", "read_tool_doc", arguments, "examples/github"]);
     let printed: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body().clone())));
+    assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body())));
     let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "examples/github"]);
     assert_eq!(text.stdout.trim_end(), read(json!({ "name": "get_me" })).text());
     let stdin = fixture::run_with(&["call", "read_tool_doc", "-", "examples/github"], "{\"name\":1}", &[]);

@@ -10,9 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::functions::{
-    CatalogView, FunctionContext, SearchOutcome, SearchQuery, SemanticSearch, Services,
-};
+use toolcrib::functions::{CatalogView, FunctionContext, SearchOutcome, SemanticSearch, Services};
 use toolcrib::model::{EmbeddingModel, EmbeddingsApi};
 use toolcrib::render::Templates;
 use toolcrib::search::Verdict;
@@ -171,7 +169,7 @@ pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
 pub fn search(view: &Arc<CatalogView>, services: &Arc<Services>, query: &str) -> SearchOutcome {
     let context = FunctionContext { services: Arc::clone(services), ..FunctionContext::of(Arc::clone(view)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(context.search(&[SearchQuery { query, within: None, limit: 5 }]))
+    runtime.block_on(context.search(&[query], None, 5))
 }
 
 /// The names that were found, and whether anything fits.
@@ -227,11 +225,10 @@ fn several_queries_are_one_question_and_none_is_asked_twice() {
     server.asked();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let context = FunctionContext { services, ..FunctionContext::of(view) };
-    let within = |place: usize| place != 1;
-    let wanted = |query| SearchQuery { query, within: Some(&within), limit: 2 };
+    let within: Vec<bool> = (0..context.view.catalog().tools.len()).map(|place| place != 1).collect();
     let heads = server.heads().matches("POST").count();
-    let searched =
-        runtime.block_on(context.search(&[wanted("quaxolotl"), wanted("vrombelix"), wanted("plimthorg")]));
+    let queries = ["quaxolotl", "vrombelix", "plimthorg"];
+    let searched = runtime.block_on(context.search(&queries, Some(&within), 2));
     assert_eq!(server.heads().matches("POST").count(), heads + 1);
     assert_eq!(server.asked(), ["vrombelix", "plimthorg"]);
     let best: Vec<Option<usize>> =

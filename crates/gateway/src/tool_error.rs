@@ -1,13 +1,17 @@
 //! The error of a call that has no result: a stable code, the wrong arguments, and the next step.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use serde_with::skip_serializing_none;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::fields::fields;
 use toolcrib_catalog::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of an error; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
@@ -93,10 +97,14 @@ impl ErrorCode {
     }
 }
 
+/// The help path where no op is known.
+pub(crate) const ROOT: &str = "root";
+
 /// The result of a call, or of a part of it.
 pub type Result<T, E = ToolError> = std::result::Result<T, E>;
 
 /// The reason why a call has no result, and the next step.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ToolError {
     pub code: ErrorCode,
@@ -112,12 +120,10 @@ pub struct ToolError {
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hints: Map<String, Value>,
     /// Path to ask `tool_help` for, where tools are called.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub help_path: Option<String>,
     /// The next step.
     pub next_action: String,
     /// Arguments that would have been valid.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
     /// Pointers to the made-up values of the example.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,7 +132,6 @@ pub struct ToolError {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
     /// The call as it was checked, for a host that can run it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Value>,
     /// The op of the example, where that is not the one that was called. This and what follows is for envelopes.
     #[serde(skip)]
@@ -140,6 +145,9 @@ pub struct ToolError {
     /// Whether the call was run.
     #[serde(skip)]
     pub certainty: Certainty,
+    /// Whether the wrong arguments are those of a tool, and not of the function that was called.
+    #[serde(skip)]
+    pub is_of_tool: bool,
 }
 
 /// Certainty whether a failed call was run.
@@ -244,39 +252,56 @@ impl ToolError {
     pub(crate) fn in_envelope(&self, op: &str) -> Value {
         let mut details = self.hints.clone();
         details.insert("field_errors".into(), json!(self.field_errors));
-        let help_path = self.help_path.as_deref().unwrap_or_default();
-        let mut error = json!({
-            "code": self.code, "message": self.message, "details": details, "help_path": help_path,
+        let example = self.example.as_ref().map(|args| {
+            let op = self.example_op.as_deref().unwrap_or(op);
+            let own = [("op".to_string(), op.into()), ("args".to_string(), args.clone())];
+            own.into_iter().chain(self.carried.clone()).collect()
         });
-        if !self.nearest.is_empty() {
-            error["nearest"] = json!(self.nearest);
+        let list = |texts: &[String]| (!texts.is_empty()).then(|| json!(texts));
+        let error = fields([
+            ("code", Some(json!(self.code))),
+            ("message", Some(self.message.as_str().into())),
+            ("details", Some(details.into())),
+            ("help_path", Some(self.help_path.as_deref().unwrap_or_default().into())),
+            ("nearest", list(&self.nearest)),
+            ("next_action", Some(self.next_action.as_str().into())),
+            ("example", example),
+            ("fill_in", list(&self.fill_in)),
+            ("dropped", list(&self.dropped)),
+            ("call", self.call.clone()),
+            ("help", self.help.clone().map(Value::Object)),
+        ]);
+        error.into()
+    }
+
+    /// The error of a stored envelope: one of a backend, without field errors and without an example.
+    pub(crate) fn of_envelope(error: Value) -> Self {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Stored {
+            code: ErrorCode,
+            message: String,
+            details: Map<String, Value>,
+            help_path: String,
+            next_action: String,
         }
-        error["next_action"] = self.next_action.as_str().into();
-        if let Some(args) = &self.example {
-            let op = [("op".to_string(), self.example_op.as_deref().unwrap_or(op).into())];
-            let args = [("args".to_string(), args.clone())];
-            error["example"] = op.into_iter().chain(args).chain(self.carried.clone()).collect();
-            for (name, pointers) in [("fill_in", &self.fill_in), ("dropped", &self.dropped)] {
-                if !pointers.is_empty() {
-                    error[name] = json!(pointers);
-                }
-            }
-        }
-        if let Some(call) = &self.call {
-            error["call"] = call.clone();
-        }
-        if let Some(help) = &self.help {
-            error["help"] = help.clone().into();
-        }
-        error
+        let Stored { code, message, details: mut hints, help_path, next_action } =
+            serde_json::from_value(error).unwrap_or_default();
+        hints.shift_remove("field_errors");
+        Self { hints, help_path: Some(help_path), ..Self::new(code, message, next_action) }
     }
 
     /// Adds alternatives, unless the list is empty.
-    pub fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
+    pub fn hint(mut self, what: &str, list: Vec<impl Serialize>) -> Self {
         if !list.is_empty() {
-            self.hints.insert(what.into(), list.into());
+            self.hints.insert(what.into(), json!(list));
         }
         self
+    }
+
+    /// Seconds after which a call that came too soon may be sent again.
+    pub fn retry_after(&self) -> Option<u64> {
+        if self.code == ErrorCode::RateLimited { self.hints.get("retry_after")?.as_u64() } else { None }
     }
 }
 

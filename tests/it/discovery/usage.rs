@@ -19,7 +19,7 @@ fn ask(catalog: &Catalog, roles: Option<&[String]>, function: &str, arguments: V
     let context = FunctionContext::of(view);
     let answer = Function::named(function).unwrap().call(&context, arguments);
     let answer = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer);
-    (Value::Object(answer.body().clone()), answer.text())
+    (Value::Object(answer.body()), answer.text())
 }
 
 fn search(catalog: &Catalog, arguments: Value) -> (Value, String) {

@@ -155,7 +155,7 @@ fn examples_in_refusals_are_of_this_catalog() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for function in Function::all() {
         let ask = |arguments: &Value| runtime.block_on(function.call(&context, arguments.clone()));
-        let refused = ask(&json!({"surely": "wrong"})).body().clone();
+        let refused = ask(&json!({"surely": "wrong"})).body();
         let example = &refused["error"]["example"];
         let text = example.to_string();
         assert!(!text.contains("onto.") && !text.contains("refactor."), "{}: {text}", function.name());

@@ -125,8 +125,7 @@ fn a_query_of_one_caller_is_not_known_for_another() {
         let caller = Arc::new(Caller { name: name.into(), ..Caller::default() });
         let context =
             FunctionContext { services: services.clone(), caller, ..FunctionContext::of(view.clone()) };
-        let query = toolcrib::functions::SearchQuery { query: "quaxolotl", within: None, limit: 5 };
-        runtime.block_on(context.search(&[query])).semantic
+        runtime.block_on(context.search(&["quaxolotl"], None, 5)).semantic
     };
     assert_eq!(search("amy"), SemanticStatus::On);
     server.set(Mode::Answers(503, String::new(), "{}".into()));

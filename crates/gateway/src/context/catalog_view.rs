@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use rayon::prelude::*;
+use serde_json::{Map, Value};
 
 use super::agent_skills::ServedSkill;
 use crate::caller::EVERY_ROLE;
+use crate::tool_error::ToolError;
 use toolcrib_catalog::{
     Catalog, CategoryNode, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile,
 };
@@ -50,7 +52,7 @@ struct Derived {
     /// The groups of its help.
     groups: OnceLock<Groups>,
     /// The answers of help, by target and options.
-    help: Mutex<HashMap<(HelpTarget, HelpOptions), Bytes>>,
+    help: Mutex<HashMap<(HelpTarget, HelpOptions), Arc<Map<String, Value>>>>,
 }
 
 /// The doc of one tool.
@@ -274,22 +276,22 @@ impl CatalogView {
         self.derived.groups.get_or_init(|| Groups::of(&self.catalog, self.tree()))
     }
 
-    /// The help on a target as JSON. Made at its first use, and then kept, except where a caller chooses the text of the target.
-    pub(crate) fn help<E>(
+    /// The help on a target. Made at its first use, and then kept, except where a caller chooses the text of the target.
+    pub(crate) fn help(
         &self,
         target: &HelpTarget,
         wanted: HelpOptions,
-        make: impl FnOnce() -> Result<Bytes, E>,
-    ) -> Result<Bytes, E> {
+        make: impl FnOnce() -> Result<Map<String, Value>, ToolError>,
+    ) -> Result<Arc<Map<String, Value>>, ToolError> {
         if !matches!(target, HelpTarget::Op(_) | HelpTarget::Group(..)) {
-            return make();
+            return make().map(Arc::new);
         }
         let key = (target.clone(), wanted);
         if let Some(kept) = locked(&self.derived.help).get(&key) {
-            return Ok(kept.clone());
+            return Ok(Arc::clone(kept));
         }
-        let made = make()?;
-        locked(&self.derived.help).insert(key, made.clone());
+        let made = Arc::new(make()?);
+        locked(&self.derived.help).insert(key, Arc::clone(&made));
         Ok(made)
     }
 

@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value};
 
 use super::backend::McpAnswer;
-use super::envelope::Envelope;
+use super::envelope::{CallMeta, Envelope};
 use super::request::CallRequest;
 use crate::context::FunctionContext;
 use crate::fields::fields;
@@ -49,9 +49,8 @@ pub(super) struct Checked {
 /// Answers the function of this name, as the backend of a tool; `None` if there is no such function, or it runs tools itself.
 pub type Functions = for<'c> fn(&'c FunctionContext, &str, Value) -> Option<FunctionAnswer<'c>>;
 
-/// The fields of a function's answer, once they are there.
-pub type FunctionAnswer<'c> =
-    Pin<Box<dyn Future<Output = Result<Map<String, Value>, ToolError>> + Send + 'c>>;
+/// The reply of a function, once it is there.
+pub type FunctionAnswer<'c> = Pin<Box<dyn Future<Output = Result<Value, ToolError>> + Send + 'c>>;
 
 /// The answer of a step, once it is there.
 pub(super) type StepAnswer = Pin<Box<dyn Future<Output = Envelope> + Send>>;
@@ -65,6 +64,8 @@ pub(super) struct Notes {
     pub(super) continuation: Option<Value>,
     /// Whether the call was handed to its backend.
     pub(super) was_run: bool,
+    /// The notes on the earlier call whose answer this is.
+    pub(super) replayed: Option<CallMeta>,
     /// The unchanged answer of an MCP server.
     pub(super) original: Option<Box<McpAnswer>>,
 }
@@ -143,24 +144,31 @@ impl Call {
         ])
     }
 
-    /// The `meta` of the envelope.
-    pub(super) fn meta(&self, notes: &Notes) -> Map<String, Value> {
+    /// The `meta` of the envelope. A replayed answer has its own warnings.
+    pub(super) fn meta(&self, notes: &Notes) -> CallMeta {
         let tenths = self.started.elapsed().as_micros() / 100;
-        let latency =
-            if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
-        let warnings = self.request.warnings.iter().chain(&notes.warnings);
+        let trace_id = Some(self.context.trace.id().to_string());
+        let latency_ms = if tenths.is_multiple_of(10) {
+            Number::from_u128(tenths / 10)
+        } else {
+            Number::from_f64(tenths as f64 / 10.0)
+        };
+        if let Some(replayed) = &notes.replayed {
+            return CallMeta { trace_id, latency_ms, replayed: true, ..replayed.clone() };
+        }
         let unchecked = if self.validated == Some(false) { self.no_schema_mode() } else { None };
-        fields([
-            ("trace_id", Some(self.context.trace.id().into())),
-            ("latency_ms", Some(latency)),
-            ("warnings", Some(warnings.map(String::as_str).collect())),
-            ("dry_run", self.is_dry_run.then(|| true.into())),
-            ("validated", unchecked.map(|_| false.into())),
-            ("no_schema_mode", unchecked.map(|mode| json!(mode))),
-            ("more", notes.continuation.clone()),
-            ("blocks", notes.original.as_ref().and_then(|original| original.described_data())),
-            ("context", notes.session_context.clone()),
-        ])
+        CallMeta {
+            trace_id,
+            latency_ms,
+            warnings: Some(self.request.warnings.iter().chain(&notes.warnings).cloned().collect()),
+            dry_run: self.is_dry_run,
+            validated: unchecked.map(|_| false),
+            no_schema_mode: unchecked,
+            more: notes.continuation.clone(),
+            blocks: notes.original.as_ref().map(|original| original.described_data()).unwrap_or_default(),
+            context: notes.session_context.clone(),
+            replayed: false,
+        }
     }
 
     /// An event of this call for the trace, without its facts.

@@ -1,81 +1,88 @@
-//! The result of a call, and its envelope (EXEC-2, EXEC-3).
+//! The answer to a call of a tool: its result or its error, with notes on the call (EXEC-2, EXEC-3).
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value, json};
+use serde_with::skip_serializing_none;
 
-use super::backend::McpAnswer;
-use crate::fields::fields;
+use super::backend::{DescribedData, McpAnswer};
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::arguments::Repair;
+use toolcrib_definition::NoSchemaMode;
 
 /// The answer to a call, for its caller.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// The op; the caller's own text where no op was found.
     pub op: String,
-    /// The result, or a failure.
-    pub outcome: Outcome,
+    /// The result of a run or of a dry run. An error: the call was not run, or its run failed.
+    pub outcome: Result<Value>,
     /// The changes that made the arguments fit.
     pub repaired: Vec<Repair>,
-    /// Trace id, latency, warnings, and other notes.
-    pub meta: Map<String, Value>,
+    pub meta: CallMeta,
     /// The unchanged answer of an MCP server.
     pub original: Option<Box<McpAnswer>>,
 }
 
-/// The outcome of a call.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "it lives for a moment, and failures are rare")]
-pub enum Outcome {
-    /// The result of a run or of a dry run.
-    Result(Value),
-    /// The call was not run, or its run failed.
-    Failed(ToolError),
-    /// The envelope of an earlier run with the same idempotency key.
-    Replayed(Map<String, Value>),
-}
-
-impl From<Result<Value>> for Outcome {
-    fn from(result: Result<Value>) -> Self {
-        result.map_or_else(Outcome::Failed, Outcome::Result)
-    }
-}
-
-impl Outcome {
-    /// The fields of the envelope without `meta`.
-    pub(super) fn into_fields(self, op: &str) -> Map<String, Value> {
-        let (is_ok, (name, value)) = match self {
-            Outcome::Result(result) => (true, ("result", result)),
-            Outcome::Failed(error) => (false, ("error", error.in_envelope(op))),
-            Outcome::Replayed(stored) => {
-                return [("op".to_string(), op.into())].into_iter().chain(stored).collect();
-            }
-        };
-        fields([("op", Some(op.into())), ("ok", Some(is_ok.into())), (name, Some(value))])
-    }
-
-    /// The code of the error, if there is one.
-    pub fn error(&self) -> Option<ErrorCode> {
-        match self {
-            Outcome::Result(_) => None,
-            Outcome::Failed(failure) => Some(failure.code),
-            Outcome::Replayed(stored) => {
-                let code = stored.get("error")?.get("code")?.as_str()?;
-                ErrorCode::ALL.iter().copied().find(|known| known.as_str() == code)
-            }
-        }
-    }
+/// Notes on a call, as the `meta` of its envelope has them.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallMeta {
+    pub trace_id: Option<String>,
+    pub latency_ms: Option<Number>,
+    pub warnings: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// False for arguments that no schema has checked.
+    pub validated: Option<bool>,
+    pub no_schema_mode: Option<NoSchemaMode>,
+    /// The size of a result that was cut, and the cursor of the rest.
+    pub more: Option<Value>,
+    /// The data of the result that stands outside the envelope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<DescribedData>,
+    /// The context of the session.
+    pub context: Option<Value>,
+    /// Whether the answer is that of an earlier call with the same idempotency key.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
 }
 
 impl Envelope {
-    /// The envelope as JSON.
-    pub fn fields(self) -> Map<String, Value> {
-        let mut fields = self.outcome.into_fields(&self.op);
-        let mut meta = match fields.shift_remove("meta") {
-            Some(Value::Object(stored)) => stored,
-            _ => Map::new(),
-        };
-        meta.extend(self.meta);
-        fields.insert("meta".into(), Value::Object(meta));
-        fields
+    /// The envelope as JSON without `meta`.
+    pub fn fields(&self) -> Map<String, Value> {
+        envelope(&self.op, &self.outcome)
     }
+
+    pub fn error(&self) -> Option<ErrorCode> {
+        self.outcome.as_ref().err().map(|error| error.code)
+    }
+}
+
+/// The envelope of a call of `op` as JSON, without `meta`.
+fn envelope(op: &str, outcome: &Result<Value>) -> Map<String, Value> {
+    let (name, value) = match outcome {
+        Ok(result) => ("result", result.clone()),
+        Err(error) => ("error", error.in_envelope(op)),
+    };
+    let fields = [("op", op.into()), ("ok", outcome.is_ok().into()), (name, value)];
+    fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect()
+}
+
+/// An envelope as it is stored under an idempotency key.
+pub(super) fn stored(op: &str, outcome: &Result<Value>, meta: &CallMeta) -> Value {
+    let mut fields = envelope(op, outcome);
+    fields.insert("meta".into(), json!(meta));
+    Value::Object(fields)
+}
+
+/// The outcome and the notes of a stored envelope.
+pub(super) fn read_stored(mut envelope: Value) -> (Result<Value>, CallMeta) {
+    let mut take = |name: &str| envelope.get_mut(name).map(Value::take).unwrap_or_default();
+    let meta = serde_json::from_value(take("meta")).unwrap_or_default();
+    let outcome = match take("error") {
+        Value::Null => Ok(take("result")),
+        error => Err(ToolError::of_envelope(error)),
+    };
+    (outcome, meta)
 }

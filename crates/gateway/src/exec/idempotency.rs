@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::call::{Checked, Notes};
-use super::envelope::Outcome;
+use super::envelope::{read_stored, stored};
 use super::fingerprint::fingerprint;
 use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
@@ -28,7 +28,7 @@ const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duratio
 
 /// Reserves the key of a write, so that it runs once, however often it is sent; else the outcome of an earlier call with the
 /// same key. A read needs no key.
-pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Outcome> {
+pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<Claim>, Result<Value>> {
     let Some(key) = call.request.idempotency_key.clone() else { return Ok(None) };
     if call.effect() == Effect::Read {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<
         },
         owner: random_id("ow"),
     };
-    match status_of(call, &claim, notes).await.map_err(Outcome::Failed)? {
+    match status_of(call, &claim, notes).await.map_err(Err)? {
         ClaimStatus::Acquired => {
             if call.state().health().is_volatile && call.request.step.is_none() {
                 notes.warnings.push(KEY_IN_MEMORY.into());
@@ -53,9 +53,12 @@ pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<
         }
         // Each step knows whether it was done.
         ClaimStatus::Unknown if call.has_steps() => Ok(None),
-        ClaimStatus::Answered(Value::Object(envelope)) => Err(Outcome::Replayed(envelope)),
-        ClaimStatus::Answered(result) => Err(Outcome::Result(result)),
-        other => Err(Outcome::Failed(claim_failure(&other, call.op()))),
+        ClaimStatus::Answered(envelope) => {
+            let (outcome, meta) = read_stored(envelope);
+            notes.replayed = Some(meta);
+            Err(outcome)
+        }
+        other => Err(Err(claim_failure(&other, call.op()))),
     }
 }
 
@@ -78,23 +81,14 @@ pub(super) async fn settle(
     call: &Checked,
     ran: Result<Value>,
     notes: &mut Notes,
-) -> Outcome {
-    let (outcome, certainty) = match ran {
-        Ok(result) => (Outcome::Result(result), Certainty::Answered),
-        Err(error) => {
-            let certainty = error.certainty;
-            (Outcome::Failed(error.or_help_path(call.op())), certainty)
-        }
-    };
+) -> Result<Value> {
+    let certainty = ran.as_ref().map_or_else(|error| error.certainty, |_| Certainty::Answered);
+    let outcome = ran.map_err(|error| error.or_help_path(call.op()));
     let Some(claim) = claim else { return outcome };
     let settled = match certainty {
         Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
         Certainty::Unknown => ClaimOutcome::Unknown,
-        Certainty::Answered => {
-            let mut envelope = outcome.clone().into_fields(call.op());
-            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
-            ClaimOutcome::Answered(Value::Object(envelope))
-        }
+        Certainty::Answered => ClaimOutcome::Answered(stored(call.op(), &outcome, &call.meta(notes))),
     };
     if let Err(error) = call.state().settle(claim, settled).await {
         let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";

@@ -26,7 +26,7 @@ pub(super) fn is_longer_json(value: &impl Serialize, limit: usize) -> bool {
 }
 
 /// The bytes of a value as compact JSON.
-pub(super) fn length(value: &impl Serialize) -> usize {
+pub(crate) fn length(value: &impl Serialize) -> usize {
     let mut count = Count { bytes: 0, limit: usize::MAX };
     let _ = serde_json::to_writer(&mut count, value);
     count.bytes

@@ -44,10 +44,12 @@ use toolcrib_front::telemetry::{self, Operation};
 pub use crate::caller::{Caller, LackedRight};
 pub use approvals::{Decided, Decision, binding, decide, erased, has_changed, whole_arguments};
 pub use call::Functions;
-pub(crate) use envelope::{Envelope, Outcome};
+pub use envelope::{CallMeta, Envelope};
+pub(crate) use json_length::length;
 pub(crate) use pointer_references::{part_of, reached};
 pub(crate) use record::{BYTES_A_TOKEN, standing_scope};
 pub(crate) use request::{CallRequest, EffectLimit};
+pub use results::ResultPart;
 pub(crate) use results::next_page;
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
@@ -56,7 +58,7 @@ pub async fn execute(context: FunctionContext, request: CallRequest, functions: 
     // The tool, its arguments, the allowed effect, the receipt.
     let checked = guarded(check(&mut call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
     match checked {
-        Err(error) => record(call, Outcome::Failed(error), Notes::default()).await,
+        Err(error) => record(call, Err(error), Notes::default()).await,
         Ok(tool) => {
             let operation = Operation::tool(&tool.name);
             let running = async {
@@ -65,7 +67,7 @@ pub async fn execute(context: FunctionContext, request: CallRequest, functions: 
                     call => run(call).await,
                 }
             };
-            let error = |done: &Envelope| done.outcome.error().map(|code| code.as_str().to_string());
+            let error = |done: &Envelope| done.error().map(|code| code.as_str().to_string());
             operation.observe(running, error).await
         }
     }
@@ -80,7 +82,7 @@ fn run_step(context: FunctionContext, request: CallRequest, functions: Functions
 async fn run(call: Checked) -> Envelope {
     let mut notes = Notes::default();
     if call.is_dry_run {
-        let outcome = preview(&call, &mut notes).await.into();
+        let outcome = preview(&call, &mut notes).await;
         return record(call.call, outcome, notes).await;
     }
     // The idempotency key, or the answer of an earlier call with it.
@@ -111,9 +113,9 @@ const UNATTENDED: Duration = Duration::from_secs(600);
 async fn run_detached(call: Checked) -> Envelope {
     let Ok(runtime) = Handle::try_current() else { return run(call).await };
     let op = call.op().to_string();
-    let failure = Outcome::Failed(call.panicked(true).or_help_path(&op));
+    let failure = call.panicked(true).or_help_path(&op);
     let meta = call.meta(&Notes::default());
-    let lost = Envelope { op, outcome: failure, repaired: Vec::new(), meta, original: None };
+    let lost = Envelope { op, outcome: Err(failure), repaired: Vec::new(), meta, original: None };
     let (_waiting, gone) = oneshot::channel::<()>();
     let attended = async {
         tokio::select! {
@@ -134,5 +136,5 @@ pub async fn refuse(
 ) -> Envelope {
     error.help_path = Some("root".into());
     let request = CallRequest { function, op, ..CallRequest::default() };
-    record(Call::new(context, request), Outcome::Failed(error), Notes::default()).await
+    record(Call::new(context, request), Err(error), Notes::default()).await
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::call::{Call, Notes};
-use super::envelope::{Envelope, Outcome};
+use super::envelope::Envelope;
 use super::json_length::length;
 use super::session_context::load_session_context;
 use crate::context::FunctionContext;
@@ -40,33 +40,35 @@ pub fn standing_scope<'o>(warning: &str, op: &'o str) -> Option<&'o str> {
 }
 
 /// Records a call, and answers it.
-pub(super) async fn record(mut call: Call, mut outcome: Outcome, mut notes: Notes) -> Envelope {
+pub(super) async fn record(
+    mut call: Call,
+    mut outcome: Result<Value, ToolError>,
+    mut notes: Notes,
+) -> Envelope {
     match &mut outcome {
-        Outcome::Failed(failure) => {
+        Err(failure) => {
             failure.help_path.get_or_insert_with(|| call.op().to_string());
             if failure.example.is_some() {
                 failure.carried = call.carried();
             }
         }
-        Outcome::Result(_) => load_session_context(&call, &mut notes).await,
-        Outcome::Replayed(_) => {}
+        Ok(_) if notes.replayed.is_none() => load_session_context(&call, &mut notes).await,
+        Ok(_) => {}
     }
-    let word = outcome.error().map_or("ok", ErrorCode::as_str);
     let has_changed = notes.was_run && call.effect() != Effect::Read;
     let lost = if has_changed { call.state().health().lost } else { 0 };
-    call.record(word, Some(&outcome));
+    call.record(outcome_word(&outcome), Some(&outcome), notes.replayed.is_some());
     if has_changed {
         wait_until_durable(&call, lost, &mut notes).await;
     }
-    let mut meta = call.meta(&notes);
-    if let Outcome::Replayed(_) = outcome {
-        meta.insert("replayed".into(), true.into());
-        // The stored envelope has its own warnings.
-        meta.shift_remove("warnings");
-    }
+    let meta = call.meta(&notes);
     let op = std::mem::take(&mut call.request.op);
     let repaired = std::mem::take(&mut call.repaired);
     Envelope { op, outcome, repaired, meta, original: notes.original }
+}
+
+fn outcome_word(outcome: &Result<Value, ToolError>) -> &'static str {
+    outcome.as_ref().map_or_else(|error| error.code.as_str(), |_| "ok")
 }
 
 /// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
@@ -99,20 +101,17 @@ fn input(call: &Call, given: &Value, failure: Option<&ToolError>) -> Value {
 
 impl Call {
     /// Counts the call and writes it to the trace; `word` is `ok` or the code of its error.
-    fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
+    fn record(&mut self, word: &str, outcome: Option<&Result<Value, ToolError>>, is_replayed: bool) {
         self.is_recorded = true;
         let counts = &self.context.services.counts;
         counts.add("toolcrib_executions_total", &format!("outcome=\"{word}\""), 1);
         counts.took("toolcrib_execution_duration_seconds", "", self.started.elapsed());
-        let failure = match outcome {
-            Some(Outcome::Failed(failure)) => Some(failure),
-            _ => None,
-        };
+        let failure = outcome.and_then(|outcome| outcome.as_ref().err());
         let hint = |name: &str| failure.and_then(|failure| failure.hints.get(name)).cloned();
         let detail = fields([
             ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
             ("step_of", self.request.step.as_ref().map(|outer| outer.op.as_str().into())),
-            ("replayed", matches!(outcome, Some(Outcome::Replayed(_))).then(|| true.into())),
+            ("replayed", is_replayed.then(|| true.into())),
             // Whether the backend has answered, and how, shows whether another try may go better.
             ("source", hint("source")),
             ("status", hint("status")),
@@ -146,11 +145,10 @@ impl Call {
 pub const BYTES_A_TOKEN: u64 = 4;
 
 /// The estimated tokens of an outcome.
-fn tokens(outcome: &Outcome) -> i64 {
+fn tokens(outcome: &Result<Value, ToolError>) -> i64 {
     let bytes = match outcome {
-        Outcome::Result(result) => length(result) as u64,
-        Outcome::Replayed(fields) => length(fields) as u64,
-        Outcome::Failed(failure) => failure.message.len() as u64 + failure.next_action.len() as u64,
+        Ok(result) => length(result) as u64,
+        Err(failure) => failure.message.len() as u64 + failure.next_action.len() as u64,
     };
     bytes.div_ceil(BYTES_A_TOKEN) as i64
 }
@@ -160,7 +158,7 @@ impl Drop for Call {
     fn drop(&mut self) {
         let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
         if !self.is_recorded {
-            let _ = guarded_now(|| self.record(word, None));
+            let _ = guarded_now(|| self.record(word, None, false));
         }
     }
 }

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
 
 use super::call::{Call, Notes};
 use super::json_length::{is_longer_json, length};
@@ -102,14 +104,50 @@ async fn cut(state: &StateStore, caller: &str, mut value: Value, limit: usize) -
     Cut { page, more, cursor: Some(stored.map(|()| cursor)) }
 }
 
-/// The fields of the next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these
-/// fields of the whole result.
+/// A part of a stored result.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultPart {
+    #[serde(flatten)]
+    pub piece: Piece,
+    /// The cursor of the next part.
+    pub next: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Piece {
+    /// Items of a list.
+    Items { items: Vec<Value>, from: usize, of: usize },
+    /// Bytes of a text, or of anything else as JSON.
+    Text { part: String, from: usize, bytes: usize },
+    /// Selected fields; `more` says how they are cut.
+    Fields {
+        fields: Value,
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        more: Map<String, Value>,
+    },
+}
+
+impl ResultPart {
+    /// The value of the part; `None` if its place within others would be lost.
+    pub(crate) fn whole(&self) -> Option<Cow<'_, Value>> {
+        match &self.piece {
+            Piece::Items { items, .. } => Some(Cow::Owned(items.as_slice().into())),
+            Piece::Text { part, .. } => Some(Cow::Owned(part.as_str().into())),
+            Piece::Fields { fields, more } => more.is_empty().then_some(Cow::Borrowed(fields)),
+        }
+    }
+}
+
+/// The next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, these fields of the
+/// whole result.
 pub async fn next_page(
     state: &StateStore,
     caller: &str,
     cursor: &str,
     (select, limit): (Option<Value>, usize),
-) -> Result<Map<String, Value>> {
+) -> Result<ResultPart> {
     let no_cursor = || {
         let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
         ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
@@ -140,31 +178,21 @@ pub async fn next_page(
     }
     let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
     let long = result.pointer(at).ok_or_else(no_cursor)?;
-    let (mut fields, next) = part_at(long, position, limit).ok_or_else(no_cursor)?;
-    fields.extend(next.map(|next| ("next".to_string(), next.cursor(id).into())));
-    Ok(fields)
+    let (piece, next) = part_at(long, position, limit).ok_or_else(no_cursor)?;
+    Ok(ResultPart { piece, next: next.map(|next| next.cursor(id)) })
 }
 
 /// A selected part; of a long one the beginning, and `next` for the rest.
-async fn selected_page(
-    state: &StateStore,
-    caller: &str,
-    selected: Value,
-    limit: usize,
-) -> Result<Map<String, Value>> {
-    if !is_longer(&selected, limit) {
-        return Ok(Map::from_iter([("fields".to_string(), selected)]));
+async fn selected_page(state: &StateStore, caller: &str, fields: Value, limit: usize) -> Result<ResultPart> {
+    if !is_longer(&fields, limit) {
+        return Ok(ResultPart { piece: Piece::Fields { fields, more: Map::new() }, next: None });
     }
-    let Cut { page, more, cursor } = cut(state, caller, selected, limit).await;
-    let mut fields = Map::from_iter([("fields".to_string(), page), ("more".to_string(), more.into())]);
-    if let Some(cursor) = cursor {
-        let cursor = cursor.map_err(|error| {
-            let message = format!("the selected part is too long, and the rest cannot be stored ({error})");
-            ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
-        })?;
-        fields.insert("next".into(), cursor.into());
-    }
-    Ok(fields)
+    let Cut { page, more, cursor } = cut(state, caller, fields, limit).await;
+    let next = cursor.transpose().map_err(|error| {
+        let message = format!("the selected part is too long, and the rest cannot be stored ({error})");
+        ToolError::new(ErrorCode::StateUnavailable, message, "select less, or try again")
+    })?;
+    Ok(ResultPart { piece: Piece::Fields { fields: page, more }, next })
 }
 
 impl Position {
@@ -243,27 +271,23 @@ fn long_part(value: &Value, limit: usize) -> String {
 }
 
 /// The part at a position and the position after it; `None` where the value has no such position.
-fn part_at(long: &Value, at: Position, limit: usize) -> Option<(Map<String, Value>, Option<Position>)> {
-    let (fields, next) = match (at, long) {
+fn part_at(long: &Value, at: Position, limit: usize) -> Option<(Piece, Option<Position>)> {
+    Some(match (at, long) {
         (Position::Item(from), Value::Array(items)) => {
             let rest = items.get(from..)?;
             let end = from + fitting(rest, limit).max(1).min(rest.len());
-            let fields = json!({ "items": items[from..end], "from": from, "of": items.len() });
-            (fields, (end < items.len()).then_some(Position::Item(end)))
+            let piece = Piece::Items { items: items[from..end].to_vec(), from, of: items.len() };
+            (piece, (end < items.len()).then_some(Position::Item(end)))
         }
         (Position::Item(_), _) => return None,
         (Position::Byte(from), long) => {
             let text = text_of(long);
             let rest = text.get(from..)?;
             let end = from + rest.floor_char_boundary(limit.max(MIN_PIECE));
-            let fields = json!({ "part": text[from..end], "from": from, "bytes": text.len() });
-            (fields, (end < text.len()).then_some(Position::Byte(end)))
+            let piece = Piece::Text { part: text[from..end].to_string(), from, bytes: text.len() };
+            (piece, (end < text.len()).then_some(Position::Byte(end)))
         }
-    };
-    match fields {
-        Value::Object(fields) => Some((fields, next)),
-        _ => None,
-    }
+    })
 }
 
 /// A text, or the JSON of anything else.

@@ -123,9 +123,7 @@ async fn run_function(
     request.begun.mark();
     let time = call.config().serve.limits.call_time();
     match timeout(time, answer).await {
-        Ok(answer) => answer
-            .map(|fields| BackendResponse::new(Value::Object(fields)))
-            .map_err(BackendError::of_function),
+        Ok(answer) => answer.map(BackendResponse::new).map_err(BackendError::of_function),
         Err(_) => {
             Err(BackendError::timed_out(format!("there was no answer within {} seconds", time.as_secs())))
         }

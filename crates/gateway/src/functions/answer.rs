@@ -1,175 +1,287 @@
-//! The answer of a function.
+//! The answer of a function, and its forms as JSON and as text. [`client_answer`](super::client_answer) has its form for
+//! an MCP client, and [`trace`](super::trace) the facts that are recorded.
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json, to_value};
+use serde_with::skip_serializing_none;
 
+use super::discovery::{Expanded, Listed};
+use super::pick::Picked;
+use super::read_tool_doc::Pages;
+use super::tool_help::Help;
+use super::tool_search::Hits;
 use crate::exec::backend::McpAnswer;
+use crate::exec::{CallMeta, Envelope, ResultPart};
 use crate::tool_error::{ErrorCode, ToolError};
+use toolcrib_catalog::arguments::Repair;
 use toolcrib_search::semantic::SemanticStatus;
 
-/// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
-#[derive(Clone, Debug, PartialEq)]
+/// The answer to a call of a function: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
+#[derive(Clone, Debug)]
 pub struct Answer {
-    pub(super) body: Body,
-    pub(super) text: Option<String>,
-    pub(super) error: Option<ErrorCode>,
-    pub(super) failure: Option<Box<ToolError>>,
-    pub(super) semantic: Option<String>,
-    /// The unchanged answers of MCP servers, each with the index of its call in a batch.
-    pub(super) originals: Vec<(usize, McpAnswer)>,
+    pub reply: Result<Reply, Box<ToolError>>,
+    /// The version of the caller's catalog; `None` within a batch, which has it for all calls.
+    pub(super) registry_version: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Body {
-    /// Made for this call.
-    Fields(Map<String, Value>),
-    /// JSON that was made before, whole; parsed only for a reader of its fields.
-    Json(Bytes, OnceLock<Map<String, Value>>),
+/// What a function answers.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// Docs of tools.
+    Pages(Pages),
+    /// The hits of a search.
+    Hits(Hits),
+    Help(Help),
+    /// Categories and tools.
+    Listed(Listed),
+    Expanded(Box<Expanded>),
+    Picked(Picked),
+    /// A part of a long result.
+    Part(ResultPart),
+    Batch(Batch),
+    /// A call of a tool.
+    #[serde(skip)]
+    Call(Box<Envelope>),
+    /// A call of a tool in the words of the discovery protocol.
+    #[serde(skip)]
+    Discovered(Box<Envelope>),
+    /// A function that was called as if it were a tool.
+    #[serde(skip)]
+    AsTool(Box<FunctionAsTool>),
+}
+
+/// The answers of a batch.
+#[derive(Clone, Debug, Serialize)]
+pub struct Batch {
+    pub results: Vec<Batched>,
+    /// The number of calls without a result.
+    pub failed: usize,
+}
+
+/// The answer of one call of a batch.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize)]
+pub struct Batched {
+    pub index: usize,
+    pub id: Option<String>,
+    /// The function; empty where the call does not name one.
+    pub function: &'static str,
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// The answer of a function that was called as if it were a tool.
+#[derive(Clone, Debug)]
+pub struct FunctionAsTool {
+    pub(super) op: &'static str,
+    pub(super) answer: Answer,
+    pub(super) meta: CallMeta,
+}
+
+/// The tool that a function has called. Only the discovery protocol shows repairs apart from warnings.
+pub(super) struct CalledTool<'a> {
+    pub(super) op: &'a str,
+    pub(super) meta: &'a CallMeta,
+    pub(super) repaired: &'a [Repair],
+}
+
+/// The JSON of an answer.
+#[skip_serializing_none]
+#[derive(Default, Serialize)]
+struct Json<'a> {
+    op: Option<&'a str>,
+    ok: bool,
+    #[serde(flatten)]
+    reply: Option<&'a Reply>,
+    tool_id: Option<&'a str>,
+    result: Option<Cow<'a, Value>>,
+    error: Option<Value>,
+    repaired: Option<&'a [Repair]>,
+    meta: Option<Meta<'a>>,
+}
+
+/// The metadata of an answer.
+#[skip_serializing_none]
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(flatten)]
+    call: Option<&'a CallMeta>,
+    registry_version: Option<&'a str>,
+    semantic: Option<String>,
 }
 
 impl Answer {
-    /// An answer with these fields. `text` says the same for a model, where JSON is not the best form.
-    pub(super) fn new(fields: Map<String, Value>, text: Option<String>) -> Self {
-        let mut body = Map::with_capacity(fields.len() + 2);
-        body.insert("ok".into(), true.into());
-        body.extend(fields);
-        Self { text, ..Self::of(Body::Fields(body), None) }
-    }
-
-    /// An answer that was made before: one JSON object with `ok` and `meta`.
-    pub(super) fn from_json(json: Bytes) -> Self {
-        Self::of(Body::Json(json, OnceLock::new()), None)
-    }
-
-    /// An answer with its own envelope, `ok` and `meta` included, and the answer of the MCP server that ran the call.
-    pub(super) fn enveloped(
-        fields: Map<String, Value>,
-        error: Option<ErrorCode>,
-        original: Option<Box<McpAnswer>>,
-    ) -> Self {
-        let originals = original.into_iter().map(|original| (0, *original)).collect();
-        Self { originals, ..Self::of(Body::Fields(fields), error) }
-    }
-
-    fn of(body: Body, error: Option<ErrorCode>) -> Self {
-        Self { body, text: None, error, failure: None, semantic: None, originals: Vec::new() }
-    }
-
-    /// The unchanged answers of MCP servers, each with the index of its call in a batch.
-    pub fn originals(&self) -> &[(usize, McpAnswer)] {
-        &self.originals
-    }
-
-    /// The unchanged answer of the MCP server that ran the call at this index.
-    pub fn original(&self, index: usize) -> Option<&McpAnswer> {
-        self.originals.iter().find(|(of, _)| *of == index).map(|(_, original)| original)
+    pub(super) fn with_registry_version(self, registry_version: &str) -> Self {
+        Self { registry_version: Some(registry_version.to_string()), ..self }
     }
 
     /// Whether there is a result.
     pub fn is_ok(&self) -> bool {
-        self.error.is_none()
+        self.failure().is_none()
     }
 
     /// The error code, if there is one.
     pub fn error(&self) -> Option<ErrorCode> {
-        self.error
+        self.failure().map(|error| error.code)
     }
 
-    /// Seconds after which a call that came too soon may be sent again.
-    pub fn retry_after(&self) -> Option<u64> {
-        self.error.filter(|code| *code == ErrorCode::RateLimited)?;
-        let error = self.body().get("error")?;
-        let facts = error.get("details").or_else(|| error.get("hints"))?;
-        facts.get("retry_after")?.as_u64()
+    /// The error of the function, or of the tool that it ran.
+    pub fn failure(&self) -> Option<&ToolError> {
+        match &self.reply {
+            Ok(Reply::Call(envelope) | Reply::Discovered(envelope)) => envelope.outcome.as_ref().err(),
+            Ok(Reply::AsTool(function)) => function.answer.failure(),
+            Ok(_) => None,
+            Err(error) => Some(error),
+        }
+    }
+
+    /// The call of a tool that this answers.
+    pub fn envelope(&self) -> Option<&Envelope> {
+        match &self.reply {
+            Ok(Reply::Call(envelope) | Reply::Discovered(envelope)) => Some(envelope),
+            _ => None,
+        }
+    }
+
+    /// The unchanged answer of the MCP server that ran the call.
+    pub fn original(&self) -> Option<&McpAnswer> {
+        self.envelope()?.original.as_deref()
     }
 
     /// The answer as a JSON object.
-    pub fn body(&self) -> &Map<String, Value> {
-        match &self.body {
-            Body::Fields(fields) => fields,
-            Body::Json(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
+    pub fn body(&self) -> Map<String, Value> {
+        match to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
         }
-    }
-
-    /// The fields of the answer without `ok` and `meta`; else the error.
-    pub(crate) fn into_result(self) -> Result<Map<String, Value>, ToolError> {
-        if let Some(error) = self.failure {
-            return Err(*error);
-        }
-        let mut fields = match self.body {
-            Body::Fields(fields) => fields,
-            Body::Json(..) => self.body().clone(),
-        };
-        fields.shift_remove("ok");
-        fields.shift_remove("meta");
-        Ok(fields)
     }
 
     /// The answer as JSON on one line.
     pub fn json(&self) -> Bytes {
-        match &self.body {
-            Body::Fields(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
-            Body::Json(json, _) => json.clone(),
+        serde_json::to_vec(self).unwrap_or_default().into()
+    }
+
+    /// The answer as Markdown, where that is a better form for a model than JSON.
+    pub fn markdown(&self) -> Option<String> {
+        match self.reply.as_ref().ok()? {
+            Reply::Pages(pages) => Some(pages.markdown()),
+            Reply::Hits(hits) => hits.text(),
+            _ => None,
         }
     }
 
-    /// The text for a model: the text where there is one, else the JSON on one line.
+    /// The text for a model: Markdown, else JSON on one line.
     pub fn text(&self) -> String {
-        let json = || String::from_utf8_lossy(&self.json()).into_owned();
-        self.text.clone().unwrap_or_else(json)
+        self.markdown().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
     }
 
-    /// Bytes of the text for a model.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.as_ref().map_or_else(|| self.json().len(), String::len)
+    /// The tool that was called, with notes on its call.
+    pub(super) fn called_tool(&self) -> Option<CalledTool<'_>> {
+        Some(match self.reply.as_ref().ok()? {
+            Reply::Call(envelope) => CalledTool { op: &envelope.op, meta: &envelope.meta, repaired: &[] },
+            Reply::Discovered(envelope) => {
+                CalledTool { op: &envelope.op, meta: &envelope.meta, repaired: &envelope.repaired }
+            }
+            Reply::AsTool(function) => CalledTool { op: function.op, meta: &function.meta, repaired: &[] },
+            _ => return None,
+        })
     }
 
-    /// The verdict, where the answer is that of a search.
-    pub(super) fn verdict(&self) -> Option<&str> {
-        match &self.body {
-            Body::Fields(fields) => fields.get("verdict")?.as_str(),
-            Body::Json(..) => None,
+    /// The metadata as JSON.
+    pub(super) fn meta(&self) -> Map<String, Value> {
+        match json!(self.meta_of(self.called_tool().as_ref())) {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
         }
     }
 
-    /// Whether [`Answer::text`] is markdown rather than JSON.
-    pub fn is_markdown(&self) -> bool {
-        self.text.is_some()
-    }
-
-    /// Adds to `meta.semantic` whether the search used meaning.
-    pub fn with_semantic_status(mut self, semantic: &SemanticStatus) -> Self {
-        self.semantic = Some(semantic.to_string());
-        self
-    }
-
-    pub(super) fn with_registry_version(mut self, registry_version: &str) -> Self {
-        let semantic = self.semantic.take();
-        if let Body::Fields(fields) = &mut self.body {
-            let mut meta = json!({ "registry_version": registry_version });
-            if let Some(semantic) = semantic {
-                meta["semantic"] = semantic.into();
-            }
-            match (fields.get_mut("meta"), meta) {
-                (Some(Value::Object(told)), Value::Object(meta)) => told.extend(meta),
-                (_, meta) => {
-                    fields.insert("meta".into(), meta);
+    fn as_json(&self) -> Json<'_> {
+        let called = self.called_tool();
+        let op = called.as_ref().map(|called| called.op);
+        let fields = Json { ok: self.is_ok(), meta: self.meta_of(called.as_ref()), ..Json::default() };
+        match &self.reply {
+            Ok(Reply::Call(envelope)) => match &envelope.outcome {
+                Ok(result) => Json { op, result: Some(Cow::Borrowed(result)), ..fields },
+                Err(error) => Json { op, error: Some(error.in_envelope(&envelope.op)), ..fields },
+            },
+            Ok(Reply::AsTool(function)) => match &function.answer.reply {
+                Ok(reply) => {
+                    Json { op, result: Some(Cow::Owned(to_value(reply).unwrap_or_default())), ..fields }
                 }
+                Err(error) => Json { op, error: Some(error.in_envelope(function.op)), ..fields },
+            },
+            Ok(Reply::Discovered(envelope)) => {
+                let repaired = Some(envelope.repaired.as_slice()).filter(|repaired| !repaired.is_empty());
+                let result = envelope.outcome.as_ref().ok().map(Cow::Borrowed);
+                Json { tool_id: op, result, repaired, ..fields }
             }
+            Ok(reply) => Json { reply: Some(reply), ..fields },
+            Err(error) => Json { error: Some(json!(error)), ..fields },
         }
-        self
+    }
+
+    /// The metadata; `None` if there is no field for it.
+    fn meta_of<'a>(&'a self, called: Option<&CalledTool<'a>>) -> Option<Meta<'a>> {
+        let call = called.map(|called| called.meta);
+        let registry_version = self.registry_version.as_deref();
+        let semantic = self.reply.as_ref().ok().and_then(Reply::semantic).map(ToString::to_string);
+        let has_any = call.is_some() || registry_version.is_some() || semantic.is_some();
+        has_any.then_some(Meta { call, registry_version, semantic })
     }
 }
 
-impl From<ToolError> for Answer {
-    fn from(error: ToolError) -> Self {
-        let body = Map::from_iter([
-            ("ok".to_string(), Value::Bool(false)),
-            ("error".to_string(), serde_json::to_value(&error).unwrap_or_default()),
-        ]);
-        let code = Some(error.code);
-        Self { failure: Some(Box::new(error)), ..Self::of(Body::Fields(body), code) }
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.as_json().serialize(to)
+    }
+}
+
+impl Reply {
+    /// Whether a search used meaning.
+    fn semantic(&self) -> Option<&SemanticStatus> {
+        match self {
+            Reply::Hits(hits) => Some(&hits.semantic),
+            Reply::Listed(listed) => listed.semantic.as_ref(),
+            Reply::Picked(picked) => picked.outcome.semantic.as_ref(),
+            Reply::AsTool(function) => function.answer.reply.as_ref().ok()?.semantic(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Result<Reply, ToolError>> for Answer {
+    fn from(reply: Result<Reply, ToolError>) -> Self {
+        Self { reply: reply.map_err(Box::new), registry_version: None }
+    }
+}
+
+/// Makes a reply of the answer of each function.
+macro_rules! replies {
+    ($($variant:ident($reply:ty),)*) => {
+        $(impl From<$reply> for Reply {
+            fn from(reply: $reply) -> Self {
+                Reply::$variant(reply)
+            }
+        })*
+    };
+}
+
+replies! {
+    Pages(Pages),
+    Hits(Hits),
+    Help(Help),
+    Listed(Listed),
+    Expanded(Box<Expanded>),
+    Picked(Picked),
+    Part(ResultPart),
+}
+
+impl From<Envelope> for Reply {
+    fn from(envelope: Envelope) -> Self {
+        Reply::Call(Box::new(envelope))
     }
 }

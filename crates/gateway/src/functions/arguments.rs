@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::context::FunctionContext;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{
@@ -10,6 +11,14 @@ use toolcrib_catalog::arguments::{
 };
 use toolcrib_definition::finding::Violation;
 use toolcrib_definition::secret::SecretPolicy;
+
+/// The arguments of a function, which answer its call.
+pub(super) trait Arguments: DeserializeOwned + Send {
+    type Reply;
+
+    /// Answers a call.
+    fn answer(self, context: &FunctionContext) -> impl Future<Output = Result<Self::Reply>> + Send;
+}
 
 /// The arguments of a call of this function, as its own type.
 pub(super) fn read_arguments<T: DeserializeOwned>(

@@ -1,12 +1,17 @@
 //! Binary data in answers of MCP servers. It is stored for its caller behind a link, since JSON is a poor place for it.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_with::skip_serializing_none;
 
-use super::answer::{Answer, Body};
-use crate::exec::backend::DataBlock;
+use super::answer::{Answer, Reply};
+use crate::exec::Envelope;
+use crate::exec::backend::DescribedData;
 use crate::state::{Result, StateStore, StoredResult, now, random_id};
 
 /// Milliseconds that a link holds, as the rest of a long result.
@@ -18,75 +23,79 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The data of a block.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockData {
+    /// The data in base64.
+    data: String,
     /// The media type, where the server sent one.
+    #[serde(rename = "mimeType")]
     pub media_type: Option<String>,
-    /// The decoded data.
-    pub bytes: Vec<u8>,
 }
 
 impl BlockData {
-    /// The data of a block; `None` where it is not base64.
-    fn of(block: &DataBlock<'_>) -> Option<Self> {
-        let bytes = LENIENT.decode(block.data).ok()?;
-        Some(Self { media_type: block.media_type.map(str::to_string), bytes })
+    /// The decoded data; `None` where it is not base64.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        LENIENT.decode(&self.data).ok()
     }
 }
 
 impl Answer {
-    /// The data of all blocks, with the index of the call in a batch and of the block in its result.
-    pub fn data(&self) -> Vec<(usize, usize, BlockData)> {
-        let blocks = self.originals().iter().flat_map(|(call, original)| {
-            original
-                .data_blocks()
-                .into_iter()
-                .filter_map(|block| Some((*call, block.index, BlockData::of(&block)?)))
-        });
-        blocks.collect()
+    /// The calls of tools with their indexes in a batch.
+    fn calls(&mut self) -> Vec<(usize, &mut Envelope)> {
+        match &mut self.reply {
+            Ok(Reply::Call(envelope) | Reply::Discovered(envelope)) => vec![(0, &mut **envelope)],
+            Ok(Reply::Batch(batch)) => {
+                let calls = batch.results.iter_mut();
+                calls
+                    .flat_map(|call| {
+                        call.answer.calls().into_iter().map(|(_, envelope)| (call.index, envelope))
+                    })
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// Adds a field to the description of a block, such as its link.
-    pub fn describe_data(&mut self, call: usize, block: usize, name: &str, value: Value) {
-        let Body::Fields(body) = &mut self.body else { return };
-        let meta = if body.contains_key("results") {
-            body.get_mut("results").and_then(|results| results.get_mut(call)?.get_mut("meta"))
-        } else {
-            body.get_mut("meta")
-        };
-        let described = meta.and_then(|meta| meta.get_mut("blocks")?.as_array_mut());
-        let own = described.into_iter().flatten().find(|own| own.get("block") == Some(&block.into()));
-        if let Some(fields) = own.and_then(Value::as_object_mut) {
-            fields.insert(name.to_string(), value);
-        }
+    /// The data of all blocks, each with its description and the index of its call in a batch.
+    pub fn data(&mut self) -> Vec<(usize, &mut DescribedData, BlockData)> {
+        let calls = self.calls().into_iter();
+        calls
+            .flat_map(|(index, envelope)| data_of(envelope).map(move |(block, data)| (index, block, data)))
+            .collect()
     }
 
     /// Stores the data of all blocks for their caller, and adds a link to each.
     pub async fn link_data(&mut self, state: &StateStore, caller: &str) -> Result<()> {
-        let mut links = Vec::new();
-        for (call, original) in self.originals() {
-            let blocks = original.data_blocks();
+        for (_, envelope) in self.calls() {
+            let blocks: Vec<_> = data_of(envelope).collect();
             if blocks.is_empty() {
                 continue;
             }
-            let text = Value::Object(blocks.iter().map(stored).collect()).to_string();
+            let all: BTreeMap<usize, &BlockData> =
+                blocks.iter().map(|(block, data)| (block.block, data)).collect();
             let id = random_id("bl");
-            let link = |block: &DataBlock<'_>| format!("/v1/results/{id}/blocks/{}", block.index);
-            links.extend(blocks.iter().map(|block| (*call, block.index, link(block))));
-            let kept = StoredResult { id, caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
+            let text = json!(all).to_string();
+            let kept =
+                StoredResult { id: id.clone(), caller: caller.to_string(), text, until: now() + LINK_TTL_MS };
             state.store_result(kept).await?;
-        }
-        for (call, block, link) in links {
-            self.describe_data(call, block, "link", link.into());
+            for (block, _) in blocks {
+                block.link = Some(format!("/v1/results/{id}/blocks/{}", block.block));
+            }
         }
         Ok(())
     }
 }
 
-fn stored(block: &DataBlock<'_>) -> (String, Value) {
-    let media_type = block.media_type.map(|media| ("mimeType".to_string(), media.into()));
-    let data = [("data".to_string(), block.data.into())];
-    (block.index.to_string(), Value::Object(data.into_iter().chain(media_type).collect()))
+/// The data of the blocks of a call, with their descriptions.
+fn data_of(envelope: &mut Envelope) -> impl Iterator<Item = (&mut DescribedData, BlockData)> {
+    let data = envelope.original.iter().flat_map(|original| original.data_blocks());
+    let data = data.map(|block| BlockData {
+        data: block.data.to_string(),
+        media_type: block.media_type.map(str::to_string),
+    });
+    envelope.meta.blocks.iter_mut().zip(data)
 }
 
 /// The data behind a link, for the caller whose call it was.
@@ -99,10 +108,6 @@ pub async fn linked_data(
         return Ok(None);
     }
     let Some(kept) = state.stored_result(caller, id).await? else { return Ok(None) };
-    let blocks: Value = serde_json::from_str(&kept.text).unwrap_or_default();
-    let data = blocks.get(block).and_then(|stored| {
-        let media_type = stored.get("mimeType").and_then(Value::as_str).map(str::to_string);
-        Some(BlockData { media_type, bytes: LENIENT.decode(stored.get("data")?.as_str()?).ok()? })
-    });
-    Ok(data)
+    let mut blocks: BTreeMap<String, BlockData> = serde_json::from_str(&kept.text).unwrap_or_default();
+    Ok(blocks.remove(block))
 }

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::answer::Answer;
 use super::function::Function;
-use super::function::{Answer, CatalogView, ErrorCode, FunctionContext, ToolError};
 use super::trace::TracedCall;
 use crate::caller::Caller;
+use crate::context::{CatalogView, FunctionContext};
 use crate::state::{InvalidSessionName, Session, WaitBudget};
+use crate::tool_error::{ErrorCode, ROOT, ToolError};
 use toolcrib_definition::guard::{MISTAKE, guarded};
-
-/// The help path where no op is known.
-pub(super) const ROOT: &str = "root";
 
 /// The error of a call that has panicked.
 pub(super) fn panicked() -> ToolError {
@@ -23,8 +22,8 @@ impl Function {
     /// Answers a call. The arguments come from the caller, are checked here, and may name the session of the call. A
     /// panic is answered as well.
     pub async fn call(&'static self, context: &FunctionContext, mut arguments: Value) -> Answer {
-        let failed =
-            |error: ToolError| Answer::from(error).with_registry_version(&context.view.catalog().version);
+        let version = &context.view.catalog().version;
+        let failed = |error: ToolError| Answer::from(Err(error)).with_registry_version(version);
         let answer = guarded(WaitBudget::current().with(async {
             match session_of(&mut arguments) {
                 None => self.traced_call(context, arguments).await,
@@ -37,13 +36,13 @@ impl Function {
 
     async fn traced_call(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
         let traced = self.trace.map(|kind| TracedCall::of(kind, context, &arguments));
-        let answer = (self.handler)(self, context, arguments).await.unwrap_or_else(|error| {
-            let named = traced.as_ref().and_then(|traced| traced.names.first());
+        let reply = (self.handler)(self, context, arguments).await.map_err(|error| {
+            let named = traced.as_ref().and_then(|traced| traced.named.as_deref());
             let error = self.with_example(error, &context.view);
             let help_path = self.help_path(&context.view, named, &error);
-            error.or_help_path(help_path).into()
+            error.or_help_path(help_path)
         });
-        let answer = answer.with_registry_version(&context.view.catalog().version);
+        let answer = Answer::from(reply).with_registry_version(&context.view.catalog().version);
         if let Some(traced) = traced {
             traced.record(self.name, context, &answer).await;
         }
@@ -55,8 +54,7 @@ impl Function {
         let invented = self.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
         let has_none = error.example.is_none() || error.example == invented;
         // An error in the arguments of another tool is not explained by an example of this function.
-        let is_ours = !error.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
-        if error.code == ErrorCode::ValidationError && has_none && is_ours {
+        if error.code == ErrorCode::ValidationError && has_none && !error.is_of_tool {
             error.example = self.example.and_then(|example| example(view)).or(invented);
         }
         error
@@ -64,7 +62,7 @@ impl Function {
 
     /// The help path of an error: the op that the call names, else the function for arguments that do not fit it, else
     /// the root.
-    fn help_path<'p>(&self, view: &'p CatalogView, named: Option<&String>, error: &ToolError) -> &'p str {
+    fn help_path<'p>(&self, view: &'p CatalogView, named: Option<&str>, error: &ToolError) -> &'p str {
         let index = named.and_then(|name| view.resolve(name.trim()).ok());
         match index.and_then(|index| view.catalog().tools.get(index)) {
             Some(tool) => &tool.op,

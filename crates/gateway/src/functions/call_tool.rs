@@ -1,13 +1,15 @@
 //! `call_tool`: a call of a tool in the words of the discovery protocol.
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::answer::Reply;
+use super::arguments::Arguments;
 use super::discovery::named_tool;
-use super::function::{Answer, Arguments, Function, FunctionContext, ToolError};
 use super::tool_exec::execute_with_functions;
-use crate::exec::{CallRequest, Envelope, Outcome};
-use crate::fields::fields;
+use crate::context::FunctionContext;
+use crate::exec::{CallMeta, CallRequest, Envelope};
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::FieldError;
 
 /// Arguments of `call_tool`: a call in the words of the discovery protocol.
@@ -19,11 +21,13 @@ pub(super) struct CallTool {
 }
 
 impl Arguments for CallTool {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    type Reply = Reply;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Reply> {
         let (index, tool) = named_tool(&context.view, &self.tool_id)?;
         let op = tool.op.clone();
         let request = CallRequest {
-            function: function.name(),
+            function: "call_tool",
             op: op.clone(),
             tool: Some(index),
             args: self.arguments.map(Value::Object).unwrap_or_default(),
@@ -31,39 +35,18 @@ impl Arguments for CallTool {
             ..CallRequest::default()
         };
         let envelope = execute_with_functions(context.clone(), request).await;
-        match envelope.outcome {
-            Outcome::Failed(error) => Err(in_own_words(error, &op)),
-            Outcome::Result(_) | Outcome::Replayed(_) => Ok(of_call_tool(envelope)),
-        }
+        let result = envelope.outcome.map_err(|error| in_own_words(error, &op))?;
+        let warnings = envelope.meta.warnings.filter(|warnings| !warnings.is_empty());
+        let meta = CallMeta { trace_id: None, latency_ms: None, warnings, ..envelope.meta };
+        let envelope = Envelope { outcome: Ok(result), meta, ..envelope };
+        Ok(Reply::Discovered(Box::new(envelope)))
     }
-}
-
-/// The result of `call_tool`, with notes on the call.
-fn of_call_tool(mut envelope: Envelope) -> Answer {
-    let original = envelope.original.take();
-    let op = envelope.op.as_str().into();
-    let repaired = (!envelope.repaired.is_empty()).then(|| json!(envelope.repaired));
-    let mut envelope = envelope.fields();
-    let mut meta = envelope.shift_remove("meta");
-    if let Some(Value::Object(meta)) = &mut meta {
-        meta.shift_remove("trace_id");
-        meta.shift_remove("latency_ms");
-        meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
-    }
-    let result = envelope.shift_remove("result").unwrap_or_default();
-    let fields = fields([
-        ("ok", Some(true.into())),
-        ("tool_id", Some(op)),
-        ("result", Some(result)),
-        ("repaired", repaired),
-        ("meta", meta),
-    ]);
-    Answer::enveloped(fields, None, original)
 }
 
 /// The error of a call in the terms of the arguments of `call_tool`.
 fn in_own_words(mut error: ToolError, op: &str) -> ToolError {
     let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
+    error.is_of_tool = !error.field_errors.is_empty();
     error.field_errors.iter_mut().for_each(|error| inside(&mut error.pointer));
     error.field_errors = error.field_errors.into_iter().map(FieldError::brief).collect();
     error.fill_in.iter_mut().chain(&mut error.dropped).for_each(inside);

@@ -1,6 +1,4 @@
 //! A function of toolcrib: its name, its handler, and the facts that lists, limits and metrics need.
-//!
-//! What a handler works with, such as its context and its answer, is imported from here.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,15 +6,13 @@ use std::pin::Pin;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::arguments::read_arguments;
+use super::answer::Reply;
+use super::arguments::{Arguments, read_arguments};
+use crate::context::{CatalogView, FunctionContext};
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
+use crate::tool_error::Result;
 use toolcrib_catalog::Tool;
-
-// The types that every function works with.
-pub(super) use super::answer::Answer;
-pub(super) use crate::context::{CatalogView, FunctionContext};
-pub(super) use crate::tool_error::{ErrorCode, Result, ToolError};
 
 /// A function of toolcrib.
 #[derive(Debug)]
@@ -32,30 +28,20 @@ pub struct Function {
 }
 
 /// Answers a call of a function from its input.
-type Handler = for<'c> fn(&'static Function, &'c FunctionContext, Value) -> AnswerFuture<'c>;
+type Handler = for<'c> fn(&'static Function, &'c FunctionContext, Value) -> ReplyFuture<'c>;
 
-/// An answer that is waited for.
-pub(super) type AnswerFuture<'c> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'c>>;
-
-/// The arguments of a function, which answer its call.
-pub(super) trait Arguments: DeserializeOwned + Send {
-    /// Answers a call.
-    fn answer(
-        self,
-        function: &Function,
-        context: &FunctionContext,
-    ) -> impl Future<Output = Result<Answer>> + Send;
-}
+/// A reply that is waited for.
+pub(super) type ReplyFuture<'c> = Pin<Box<dyn Future<Output = Result<Reply>> + Send + 'c>>;
 
 /// Answers a call with arguments that fit the definition of the function.
-fn answer_with<'c, A: Arguments + 'static>(
+fn reply_to<'c, A: Arguments<Reply: Into<Reply>> + 'static>(
     function: &'static Function,
     context: &'c FunctionContext,
     arguments: Value,
-) -> AnswerFuture<'c> {
+) -> ReplyFuture<'c> {
     Box::pin(async move {
         let arguments: A = function.arguments(context, arguments)?;
-        arguments.answer(function, context).await
+        arguments.answer(context).await.map(Into::into)
     })
 }
 
@@ -82,8 +68,8 @@ pub enum FunctionList {
 impl Function {
     /// A function whose arguments are checked by its definition. It runs no tools, is only in the lists of all functions,
     /// and leaves no trace.
-    pub(super) const fn new<A: Arguments + 'static>(name: &'static str) -> Self {
-        Self::raw(name, answer_with::<A>)
+    pub(super) const fn new<A: Arguments<Reply: Into<Reply>> + 'static>(name: &'static str) -> Self {
+        Self::raw(name, reply_to::<A>)
     }
 
     /// A function that reads its unchecked input itself.

@@ -6,8 +6,8 @@
 //!    `catalog/functions/`, its handler in a file here. Transports, lists, limits and metrics read the table.
 //! 3. [`Function::call`] runs a call: [`arguments`] validates the arguments against the definition and parses them into
 //!    the handler's type, the handler answers, and [`trace`] records the call for its session.
-//! 4. [`answer`] is the result: JSON, text for a model, or a [`ToolError`] with the next step. [`client_answer`] makes the
-//!    form of the result for an MCP client.
+//! 4. [`Answer`] is the [`Reply`] of the function, or a [`ToolError`] with the next step. [`answer`] writes it as JSON and as
+//!    text for a model, [`client_answer`] for an MCP client, and [`trace`] takes the facts for the trace and for metrics.
 
 mod answer;
 mod arguments;
@@ -41,12 +41,13 @@ pub use crate::context::{
     SkillFile, Trace,
 };
 pub use crate::tool_error::{ErrorCode, ToolError};
-pub use answer::Answer;
+pub use answer::{Answer, Reply};
 pub use block_data::{BlockData, linked_data};
 pub use client_answer::{ClientAnswer, ClientBlock, GivenNotes};
 pub use function::{Function, FunctionList};
-pub use search::{SearchOutcome, SearchQuery};
+pub use search::SearchOutcome;
 pub use tool_exec::ToolCall;
+pub use tool_search::{Hits, QueryHits, ToolHit};
 
 /// Finds tools by what they do.
 const TOOL_SEARCH: Function = Function::new::<tool_search::ToolSearch>("tool_search")

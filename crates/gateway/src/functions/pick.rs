@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::function::{Answer, FunctionContext, Result, ToolError};
-use super::function::{Arguments, Function};
-use super::search::{SearchQuery, find};
-use crate::context::SemanticSearch;
+use super::arguments::Arguments;
+use super::search::find;
+use crate::context::{FunctionContext, SemanticSearch};
 use crate::fields::fields;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::Effect;
 use toolcrib_search::Verdict;
 use toolcrib_search::pick::{
-    Filter, Options, Picked, Picks, Score, Scored, by_llm, by_meaning, input_text, mixed, rounded, scores,
+    self, Filter, Options, Picks, Score, Scored, by_llm, by_meaning, input_text, mixed, rounded, scores,
 };
 use toolcrib_search::semantic::{SemanticStatus, Similarities};
 
@@ -72,7 +72,9 @@ pub(super) struct Pick {
 }
 
 impl Arguments for Pick {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
+    type Reply = Picked;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Picked> {
         let Self { role, capabilities, max_cost, max_effect, .. } = self;
         let standard = Options::default();
         let options = Options {
@@ -83,25 +85,36 @@ impl Arguments for Pick {
             timeout: self.timeout_ms.map(Duration::from_millis),
             debug: self.debug,
         };
-        let chosen = context.pick(self.input, self.scorer, &options).await?;
-        Ok(answer(&chosen, self.scorer))
+        let outcome = context.pick(self.input, self.scorer, &options).await?;
+        Ok(Picked { outcome, scorer: self.scorer })
     }
 }
 
-fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
-    let PickOutcome { picks, verdict, semantic, unsafe_tools } = chosen;
-    let fields = fields([
-        ("verdict", Some(verdict.as_str().into())),
-        ("candidates", Some(picks.candidates.iter().map(described).collect())),
-        ("scorer", Some(scorer.as_str().into())),
-        ("fallback", picks.fallback.as_deref().map(Value::from)),
-        ("unsafe_left_out", (*unsafe_tools > 0).then(|| (*unsafe_tools).into())),
-        ("next_action", picks.candidates.is_empty().then(|| hint(*unsafe_tools).into())),
-    ]);
-    let answer = Answer::new(fields, None);
-    match semantic {
-        Some(semantic) => answer.with_semantic_status(semantic),
-        None => answer,
+/// The picked tools, and the scorer.
+#[derive(Clone, Debug)]
+pub struct Picked {
+    pub(super) outcome: PickOutcome,
+    scorer: ScorerKind,
+}
+
+impl Picked {
+    pub(super) fn ops(&self) -> impl Iterator<Item = &str> {
+        self.outcome.picks.candidates.iter().map(|candidate| candidate.tool.op.as_str())
+    }
+}
+
+impl Serialize for Picked {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let PickOutcome { picks, verdict, unsafe_tools, .. } = &self.outcome;
+        let fields = fields([
+            ("verdict", Some(verdict.as_str().into())),
+            ("candidates", Some(picks.candidates.iter().map(described).collect())),
+            ("scorer", Some(self.scorer.as_str().into())),
+            ("fallback", picks.fallback.as_deref().map(Value::from)),
+            ("unsafe_left_out", (*unsafe_tools > 0).then(|| (*unsafe_tools).into())),
+            ("next_action", picks.candidates.is_empty().then(|| hint(*unsafe_tools).into())),
+        ]);
+        fields.serialize(to)
     }
 }
 
@@ -113,8 +126,8 @@ pub fn hint(unsafe_tools: usize) -> &'static str {
     }
 }
 
-fn described(picked: &Picked) -> Value {
-    let Picked { tool, score, reason, provenance } = picked;
+fn described(picked: &pick::Picked) -> Value {
+    let pick::Picked { tool, score, reason, provenance } = picked;
     let mut described = json!({
         "tool": tool.name,
         "op": tool.op,
@@ -211,9 +224,7 @@ impl Scoring<'_> {
         let all = view.catalog().tools.len();
         let mut counts = vec![false; all];
         self.places.iter().for_each(|&place| counts[place] = true);
-        let within = |place: usize| counts.get(place).copied().unwrap_or_default();
-        let query = SearchQuery { query: &self.input, within: Some(&within), limit };
-        let result = find(view, query, near, MEANING);
+        let result = find(view, &self.input, Some(&counts), limit, near.map(|near| (near, MEANING)));
         (self.counting(scores(&result, all)), result.verdict)
     }
 

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::function::{Answer, FunctionContext, ToolError};
-use super::function::{Arguments, Function};
-use crate::exec::next_page;
+use super::arguments::Arguments;
+use crate::context::FunctionContext;
+use crate::exec::{ResultPart, next_page};
+use crate::tool_error::Result;
 
 /// Fewest bytes of a part of a long result.
 const LEAST: usize = 16;
@@ -18,11 +19,12 @@ pub(super) struct ReadResult {
 }
 
 impl Arguments for ReadResult {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    type Reply = ResultPart;
+
+    async fn answer(self, context: &FunctionContext) -> Result<ResultPart> {
         let limit = context.view.catalog().config.exec.result_bytes.max(LEAST);
         let state = &*context.services.state;
         let caller = &context.caller.name;
-        let fields = next_page(state, caller, &self.cursor, (self.select, limit)).await?;
-        Ok(Answer::new(fields, None))
+        next_page(state, caller, &self.cursor, (self.select, limit)).await
     }
 }

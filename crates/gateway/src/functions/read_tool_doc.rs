@@ -2,15 +2,14 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_with::skip_serializing_none;
 
-use super::call::ROOT;
+use super::arguments::Arguments;
 use super::discovery::not_authorized;
-use super::function::{
-    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
-};
-use crate::fields::fields;
+use crate::context::{CatalogView, FunctionContext};
+use crate::tool_error::{ErrorCode, ROOT, Result, ToolError};
 use toolcrib_catalog::{Resolved, Tool};
 use toolcrib_render::{Doc, Section};
 
@@ -35,39 +34,106 @@ enum Part {
 }
 
 impl Arguments for ReadToolDoc {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
+    type Reply = Pages;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Pages> {
         let view = &*context.view;
-        let mut found = Vec::new();
+        let mut docs = Vec::new();
         let mut errors = Vec::new();
         let mut seen = HashSet::new();
-        for name in self.name.iter().chain(&self.names) {
-            match view.resolve(name) {
-                Ok(index) if view.is_forbidden(index) => errors.push((name, not_authorized(name))),
-                Ok(index) if seen.insert(index) => found.extend(read(view, index, self.section)?),
-                Ok(_) => {}
-                Err(unresolved) => match index_page(view, name) {
-                    Some(page) => found.push(page),
-                    None => errors.push((name, unknown(view, name, unresolved))),
+        for name in self.name.into_iter().chain(self.names) {
+            let error = match view.resolve(&name) {
+                Ok(index) if view.is_forbidden(index) => not_authorized(&name),
+                Ok(index) => {
+                    if seen.insert(index) {
+                        docs.extend(read(view, index, self.section)?);
+                    }
+                    continue;
+                }
+                Err(unresolved) => match index_page(view, &name) {
+                    Some(page) => {
+                        docs.push(page);
+                        continue;
+                    }
+                    None => unknown(view, &name, unresolved),
                 },
-            }
+            };
+            errors.push(MissingPage { error, asked: name });
         }
-        if found.is_empty() {
-            let all = errors.into_iter().map(|(_, error)| error).reduce(ToolError::and);
+        if docs.is_empty() {
+            let all = errors.into_iter().map(|missing| missing.error).reduce(ToolError::and);
             return Err(all.unwrap_or_else(nothing_asked));
         }
-        Ok(answer(found, errors))
+        errors.iter_mut().for_each(|missing| _ = missing.error.help_path.get_or_insert_with(|| ROOT.into()));
+        Ok(Pages { docs, errors })
+    }
+}
+
+/// Docs of tools, with the errors of names that have no page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pages {
+    docs: Vec<Page>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<MissingPage>,
+}
+
+/// A page in an answer, for the trace.
+pub(crate) struct ReadPage<'a> {
+    pub(crate) op: &'a str,
+    pub(crate) version: &'a str,
+    /// Whether it counts as read: the answer has its receipt.
+    pub(crate) proves: bool,
+}
+
+/// The page of a tool or of the index, or a section of it.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize)]
+struct Page {
+    name: String,
+    op: Option<String>,
+    doc_version: Option<String>,
+    markdown: String,
+    /// The receipt of a page that counts as read.
+    receipt: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct MissingPage {
+    #[serde(flatten)]
+    error: ToolError,
+    asked: String,
+}
+
+impl Pages {
+    pub(super) fn markdown(&self) -> String {
+        let errors = self.errors.iter().map(|MissingPage { error, .. }| match error.nearest.as_slice() {
+            [] => error.message.clone(),
+            near => format!("{}; nearest: {}", error.message, near.join(", ")),
+        });
+        let texts: Vec<String> = self.docs.iter().map(|page| page.markdown.clone()).chain(errors).collect();
+        texts.join(BETWEEN)
+    }
+
+    /// The pages of tools.
+    pub(super) fn read(&self) -> Vec<ReadPage<'_>> {
+        self.docs.iter().filter_map(Page::read).collect()
+    }
+}
+
+impl Page {
+    fn read(&self) -> Option<ReadPage<'_>> {
+        let proves = self.receipt.is_some();
+        Some(ReadPage { op: self.op.as_deref()?, version: self.doc_version.as_deref()?, proves })
     }
 }
 
 /// The index, or a page of it, for callers that have no other way to it.
-fn index_page(view: &CatalogView, name: &str) -> Option<Found> {
+fn index_page(view: &CatalogView, name: &str) -> Option<Page> {
     let path = name.strip_prefix("tools/").unwrap_or(name);
     let pages = view.index().as_ref().ok()?;
     let page = pages.iter().find(|page| page.path == path || page.path.strip_suffix(".md") == Some(path))?;
-    let text = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
-    let fields =
-        fields([("name", Some(page.path.as_str().into())), ("markdown", Some(text.as_str().into()))]);
-    Some(Found { fields, text })
+    let markdown = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
+    Some(Page { name: page.path.clone(), op: None, doc_version: None, markdown, receipt: None })
 }
 
 fn nothing_asked() -> ToolError {
@@ -99,30 +165,23 @@ fn unknown(view: &CatalogView, name: &str, found: Resolved<'_>) -> ToolError {
     error
 }
 
-/// One doc of the answer: its fields, and the same as text.
-struct Found {
-    fields: Map<String, Value>,
-    text: String,
-}
-
 /// The requested part of the doc of the tool at this position.
-fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Found>> {
+fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Page>> {
     let (Some(tool), Some(page)) = (view.catalog().tools.get(index), view.page(index)) else {
         return Ok(None);
     };
     let page = page.as_ref().map_err(ToolError::internal)?;
-    let (text, earns_receipt) = match part {
+    let (markdown, earns_receipt) = match part {
         Part::All => (String::from_utf8_lossy(&page.markdown).trim_end().to_string(), true),
         Part::One(section) => section_text(view, tool, section),
     };
-    let fields = fields([
-        ("name", Some(tool.name.as_str().into())),
-        ("op", Some(tool.op.as_str().into())),
-        ("doc_version", Some(page.version.as_str().into())),
-        ("markdown", Some(text.as_str().into())),
-        ("receipt", earns_receipt.then(|| page.receipt.as_str().into())),
-    ]);
-    Ok(Some(Found { fields, text }))
+    Ok(Some(Page {
+        name: tool.name.clone(),
+        op: Some(tool.op.clone()),
+        doc_version: Some(page.version.clone()),
+        markdown,
+        receipt: earns_receipt.then(|| page.receipt.clone()),
+    }))
 }
 
 /// A section under the name of its tool, and whether reading it counts as reading the doc: the arguments do.
@@ -135,28 +194,6 @@ fn section_text(view: &CatalogView, tool: &Tool, section: Section) -> (String, b
     let receipt = if earns_receipt { doc.receipt_line() } else { None };
     let parts: Vec<String> = heading.into_iter().chain([text]).chain(receipt).collect();
     (parts.join("\n\n"), earns_receipt)
-}
-
-/// The answer, with the errors of names that have no page.
-fn answer(found: Vec<Found>, errors: Vec<(&String, ToolError)>) -> Answer {
-    let (docs, mut texts): (Vec<Value>, Vec<String>) =
-        found.into_iter().map(|page| (Value::Object(page.fields), page.text)).unzip();
-    let mut fields = Map::from_iter([("docs".to_string(), docs.into())]);
-    let mut told = Vec::new();
-    for (name, error) in errors {
-        let near = match error.nearest.as_slice() {
-            [] => String::new(),
-            near => format!("; nearest: {}", near.join(", ")),
-        };
-        texts.push(format!("{}{near}", error.message));
-        let mut error = json!(error.or_help_path(ROOT));
-        error["asked"] = name.as_str().into();
-        told.push(error);
-    }
-    if !told.is_empty() {
-        fields.insert("errors".into(), told.into());
-    }
-    Answer::new(fields, Some(texts.join(BETWEEN)))
 }
 
 /// Separator between two pages.

@@ -4,40 +4,29 @@ use crate::context::{CatalogView, FunctionContext, SemanticSearch};
 use toolcrib_search::semantic::{POOL, SemanticStatus, Similarities, fuse};
 use toolcrib_search::{SearchRequest, SearchResult};
 
-/// A query over the tools that the caller may see.
-#[derive(Clone, Copy)]
-pub struct SearchQuery<'q> {
-    /// The query, in any words.
-    pub query: &'q str,
-    /// Filter of tools by their position in the catalog; without it, all tools are searched.
-    pub within: Option<&'q (dyn Fn(usize) -> bool + Sync)>,
-    /// The most hits.
-    pub limit: usize,
-}
-
 /// Results of searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOutcome {
     /// The result of each query, in order.
     pub found: Vec<SearchResult>,
-    /// Whether meaning was used; for [`crate::functions::Answer::with_semantic_status`].
+    /// Whether meaning was used.
     pub semantic: SemanticStatus,
 }
 
 impl FunctionContext {
-    /// Searches for each of these queries. The wait for a model is limited by the configuration.
-    pub async fn search(&self, wanted: &[SearchQuery<'_>]) -> SearchOutcome {
+    /// Searches for each of these queries among the tools that `within` marks by their positions in the catalog; without
+    /// it, among all tools. The wait for a model is limited by the configuration.
+    pub async fn search(&self, queries: &[&str], within: Option<&[bool]>, limit: usize) -> SearchOutcome {
         self.view.wait_for_indexes().await;
-        let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
-        let (near, semantic) = self.similarities(&queries).await;
+        let (near, semantic) = self.similarities(queries).await;
         let weight = match &self.services.semantic {
             SemanticSearch::On(semantic) => semantic.weight(),
             _ => 0.0,
         };
-        let found = wanted.iter().enumerate().map(|(index, wanted)| {
-            find(&self.view, *wanted, near.as_ref().and_then(|near| near.get(index)), weight)
-        });
-        SearchOutcome { found: found.collect(), semantic }
+        let near = |index: usize| near.as_ref().and_then(|near| Some((near.get(index)?, weight)));
+        let found = queries.iter().enumerate();
+        let found = found.map(|(index, query)| find(&self.view, query, within, limit, near(index))).collect();
+        SearchOutcome { found, semantic }
     }
 
     /// Returns the similarity of each query to each tool of the caller, if a model answers in time.
@@ -58,18 +47,18 @@ impl FunctionContext {
     }
 }
 
-/// Finds tools by words, and also by meaning if similarities are given.
+/// Finds tools by words, and also by meaning if similarities are given, with their weight.
 pub(super) fn find(
     view: &CatalogView,
-    wanted: SearchQuery<'_>,
-    near: Option<&Similarities>,
-    weight: f32,
+    query: &str,
+    within: Option<&[bool]>,
+    limit: usize,
+    near: Option<(&Similarities, f32)>,
 ) -> SearchResult {
-    let SearchQuery { query, within, limit } = wanted;
-    let within_words = within.map(|within| within as &dyn Fn(usize) -> bool);
-    let words = |limit| view.search().find(SearchRequest { query, within: within_words, limit });
-    let Some(near) = near else { return words(limit) };
+    let counts = |place: usize| within.is_none_or(|within| within.get(place) == Some(&true));
+    let within = within.map(|_| &counts as &dyn Fn(usize) -> bool);
+    let words = |limit| view.search().find(SearchRequest { query, within, limit });
+    let Some((near, weight)) = near else { return words(limit) };
     let named = view.search().named_in(query);
-    let counts = |place: usize| within.is_none_or(|within| within(place));
     fuse(words(limit.max(POOL)), near, weight, limit, &counts, &|place| named.contains(&place))
 }

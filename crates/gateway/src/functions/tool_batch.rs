@@ -4,13 +4,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use super::call::{ROOT, panicked};
+use super::answer::{Answer, Batch, Batched, Reply};
+use super::call::panicked;
 use super::examples::{called, harmless};
-use super::function::{
-    Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
-};
+use super::function::{Function, ReplyFuture};
+use crate::context::{CatalogView, FunctionContext};
 use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
+use crate::tool_error::{ErrorCode, ROOT, Result, ToolError};
 use toolcrib_catalog::arguments::WRAPPERS;
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::document::{from_json, pointer_join};
@@ -26,11 +27,11 @@ pub(super) fn run<'c>(
     function: &'static Function,
     context: &'c FunctionContext,
     input: Value,
-) -> AnswerFuture<'c> {
+) -> ReplyFuture<'c> {
     Box::pin(answer(function, context, input))
 }
 
-async fn answer(function: &'static Function, context: &FunctionContext, input: Value) -> Result<Answer> {
+async fn answer(function: &'static Function, context: &FunctionContext, input: Value) -> Result<Reply> {
     let (arguments, items) = taken(input)?;
     let asked: BatchArguments = function.arguments(context, arguments)?;
     let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
@@ -44,16 +45,16 @@ async fn answer(function: &'static Function, context: &FunctionContext, input: V
     };
     let answers =
         if is_parallel { run_parallel(context, &items).await } else { run_sequential(context, &items).await };
-    let failed = answers.iter().filter(|answer| !succeeded(answer)).count();
-    let numbered = || answers.iter().enumerate();
-    let version = &context.view.catalog().version;
-    let results = numbered().zip(&items).map(|((index, answer), item)| item.result(index, answer, version));
-    let fields = Map::from_iter([
-        ("results".to_string(), results.collect::<Value>()),
-        ("failed".to_string(), failed.into()),
-    ]);
-    let originals = numbered().filter_map(|(index, answer)| Some((index, answer.original(0)?.clone())));
-    Ok(Answer { originals: originals.collect(), ..Answer::new(fields, None) })
+    let failed = answers.iter().filter(|answer| !answer.is_ok()).count();
+    let results = items.into_iter().zip(answers).enumerate();
+    let results = results.map(|(index, (item, answer))| Batched {
+        index,
+        id: item.id,
+        function: item.call.map_or("", |call| call.function.name()),
+        // All calls saw the same catalog; the batch gives its version.
+        answer: Answer { registry_version: None, ..answer },
+    });
+    Ok(Reply::Batch(Batch { results: results.collect(), failed }))
 }
 
 /// A batch for this caller: help on a tool, and a call of it.
@@ -63,10 +64,6 @@ pub(super) fn example(view: &CatalogView) -> Option<Value> {
         { "function": "tool_help", "input": { "path": tool.op } },
         { "function": Function::tool_exec().name(), "input": called(tool) },
     ] }))
-}
-
-fn succeeded(answer: &Answer) -> bool {
-    answer.body().get("ok") == Some(&Value::Bool(true))
 }
 
 /// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
@@ -96,24 +93,19 @@ async fn run_sequential(context: &FunctionContext, items: &[BatchItem]) -> Vec<A
 }
 
 async fn run_parallel(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {
-    let mut answers = Vec::with_capacity(items.len());
+    let error = |item: &BatchItem| item.call.as_ref().err().cloned();
+    let mut answers: Vec<Answer> =
+        items.iter().map(|item| failed(error(item).unwrap_or_else(panicked))).collect();
     let mut running = JoinSet::new();
-    for (index, item) in items.iter().enumerate() {
-        match item.call.clone() {
-            Ok(BatchCall { function, input }) => {
-                let context = context.clone();
-                let call = async move { (index, function.call(&context, Value::Object(input)).await) };
-                running.spawn(WaitBudget::current().with(call));
-                answers.push(failed(panicked()));
-            }
-            Err(error) => answers.push(failed(error)),
-        }
+    let calls = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.call.clone().ok()?)));
+    for (index, BatchCall { function, input }) in calls {
+        let context = context.clone();
+        let call = async move { (index, function.call(&context, Value::Object(input)).await) };
+        running.spawn(WaitBudget::current().with(call));
     }
     while let Some(done) = running.join_next().await {
-        if let Ok((index, answer)) = done
-            && let Some(place) = answers.get_mut(index)
-        {
-            *place = answer;
+        if let Ok((index, answer)) = done {
+            answers[index] = answer;
         }
     }
     answers
@@ -121,7 +113,7 @@ async fn run_parallel(context: &FunctionContext, items: &[BatchItem]) -> Vec<Ans
 
 /// The answer for a call that the batch itself refuses.
 fn failed(error: ToolError) -> Answer {
-    error.or_help_path(ROOT).into()
+    Err(error.or_help_path(ROOT)).into()
 }
 
 /// Names that models use for the list of calls.
@@ -150,20 +142,15 @@ struct BatchCall {
 
 /// The arguments with their list under the right name, and the calls in it.
 fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>)> {
-    let mut fields = match decoded(arguments).map_err(|message| invalid("", &message))? {
+    let mut fields = match decoded(arguments, "")? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
         other => return Ok((other, Vec::new())),
     };
-    if !fields.contains_key("calls")
-        && let Some(name) = CALLS.into_iter().find(|name| fields.contains_key(*name))
-        && let Some(calls) = fields.shift_remove(name)
-    {
-        fields.insert("calls".into(), calls);
-    }
+    rename(&mut fields, CALLS, "calls");
     let mut items = Vec::new();
     if let Some(place) = fields.get_mut("calls") {
-        *place = decoded(place.take()).map_err(|message| invalid("/calls", &message))?;
+        *place = decoded(place.take(), "/calls")?;
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(BatchItem::read).collect();
             // The items are checked one by one.
@@ -173,71 +160,52 @@ fn taken(arguments: Value) -> Result<(Value, Vec<BatchItem>)> {
     Ok((Value::Object(fields), items))
 }
 
+/// Gives a field its own name, if no other field has it.
+fn rename<'n>(fields: &mut Map<String, Value>, names: impl IntoIterator<Item = &'n str>, own: &str) {
+    if !fields.contains_key(own)
+        && let Some(value) = names.into_iter().find_map(|name| fields.shift_remove(name))
+    {
+        fields.insert(own.into(), value);
+    }
+}
+
 impl BatchItem {
     fn read(given: Value) -> Self {
-        let mut fields = match decoded(given) {
-            Ok(Value::Object(fields)) => fields,
-            Ok(_) => {
-                let message = "a call of a batch is an object with `function` and `input`";
-                return Self { id: None, call: Err(invalid("", message)) };
-            }
-            Err(message) => return Self { id: None, call: Err(invalid("", &message)) },
-        };
-        let id = match fields.shift_remove("id") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(id)) if (1..=LONGEST_ID).contains(&id.chars().count()) => Some(id),
-            Some(Value::Number(number)) => Some(number.to_string()),
-            Some(_) => {
-                return Self {
-                    id: None,
-                    call: Err(invalid("/id", "`id` is a string of 1 to 64 characters")),
-                };
-            }
-        };
-        Self { id, call: BatchCall::read(fields) }
+        let mut id = None;
+        let call = fields_of(given).and_then(|mut fields| {
+            id = id_of(fields.shift_remove("id"))?;
+            BatchCall::read(fields)
+        });
+        Self { id, call }
     }
+}
 
-    /// The answer of an item, with its index and its id.
-    fn result(&self, index: usize, answer: &Answer, version: &str) -> Value {
-        let answer = answer.body();
-        let mut fields = Map::with_capacity(answer.len() + 3);
-        fields.insert("index".into(), index.into());
-        if let Some(id) = &self.id {
-            fields.insert("id".into(), id.as_str().into());
-        }
-        let function = self.call.as_ref().map_or("", |call| call.function.name());
-        fields.insert("function".into(), function.into());
-        fields.extend(answer.clone());
-        // All calls saw the same catalog; the batch gives its version.
-        if let Some(Value::Object(meta)) = fields.get_mut("meta") {
-            if meta.get("registry_version").and_then(Value::as_str) == Some(version) {
-                meta.shift_remove("registry_version");
-            }
-            if meta.is_empty() {
-                fields.shift_remove("meta");
-            }
-        }
-        Value::Object(fields)
+fn fields_of(given: Value) -> Result<Map<String, Value>> {
+    match decoded(given, "")? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(invalid("", "a call of a batch is an object with `function` and `input`")),
+    }
+}
+
+fn id_of(given: Option<Value>) -> Result<Option<String>> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) if (1..=LONGEST_ID).contains(&id.chars().count()) => Ok(Some(id)),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(_) => Err(invalid("/id", "`id` is a string of 1 to 64 characters")),
     }
 }
 
 impl BatchCall {
     fn read(mut fields: Map<String, Value>) -> Result<Self> {
-        let function = function(&mut fields).map_err(|message| invalid("/function", &message))?;
-        if !fields.contains_key("input")
-            && !fields.contains_key("op")
-            && let Some(name) = WRAPPERS.into_iter().chain([BODY]).find(|name| fields.contains_key(*name))
-            && let Some(input) = fields.shift_remove(name)
-        {
-            fields.insert("input".into(), input);
+        let function = function(&mut fields)?;
+        if !fields.contains_key("op") {
+            rename(&mut fields, WRAPPERS.into_iter().chain([BODY]), "input");
         }
-        let mut input = match fields.shift_remove("input").map(decoded) {
-            None | Some(Ok(Value::Null)) => Map::new(),
-            Some(Ok(Value::Object(input))) => input,
-            Some(Err(message)) => return Err(invalid("/input", &message)),
-            Some(Ok(_)) => {
-                return Err(invalid("/input", "`input` is an object: the input of the function"));
-            }
+        let mut input = match decoded(fields.shift_remove("input").unwrap_or_default(), "/input")? {
+            Value::Null => Map::new(),
+            Value::Object(input) => input,
+            _ => return Err(invalid("/input", "`input` is an object: the input of the function")),
         };
         // Fields next to the input belong to it, and the function refuses unknown ones.
         for (name, value) in fields {
@@ -267,15 +235,15 @@ fn invalid(pointer: &str, message: &str) -> ToolError {
 }
 
 /// The function of an item, in any spelling; `op` alone means `tool_exec`.
-fn function(fields: &mut Map<String, Value>) -> Result<&'static Function, String> {
+fn function(fields: &mut Map<String, Value>) -> Result<&'static Function> {
     if let Some(given) = fields.shift_remove("function") {
-        return match given.as_str() {
-            Some(name) => allowed_function(name).ok_or_else(|| {
-                let allowed = allowed().join(", ");
-                format!("a batch has no function `{}`; it is one of {allowed}", quoted(name))
-            }),
-            None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
-        };
+        let not_text = "`function` is the name of a function, such as \"tool_exec\"";
+        let name = given.as_str().ok_or_else(|| invalid("/function", not_text))?;
+        return allowed_function(name).ok_or_else(|| {
+            let allowed = allowed().join(", ");
+            let message = format!("a batch has no function `{}`; it is one of {allowed}", quoted(name));
+            invalid("/function", &message)
+        });
     }
     for (key, function, field) in SHORTHANDS {
         if let Some(function) = Function::named(function)
@@ -292,11 +260,9 @@ fn function(fields: &mut Map<String, Value>) -> Result<&'static Function, String
             return Ok(function);
         }
     }
-    if ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
-        Ok(Function::tool_exec())
-    } else {
-        Err("`function` is missing: which function is to be called?".into())
-    }
+    let is_call = ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name));
+    let missing = || invalid("/function", "`function` is missing: which function is to be called?");
+    is_call.then(Function::tool_exec).ok_or_else(missing)
 }
 
 fn allowed_function(name: &str) -> Option<&'static Function> {
@@ -312,13 +278,14 @@ fn allowed() -> Vec<&'static str> {
 }
 
 /// A value, or the list or object in a text. The error names a repeated key.
-pub fn decoded(value: Value) -> Result<Value, String> {
-    match value {
-        Value::String(text) if text.trim_start().starts_with(['[', '{']) => match from_json(&text) {
-            Err(error) if error.is_data() => Err(error.to_string()),
-            read => Ok(read.unwrap_or(Value::String(text))),
-        },
-        value => Ok(value),
+fn decoded(value: Value, pointer: &str) -> Result<Value> {
+    let text = match value {
+        Value::String(text) if text.trim_start().starts_with(['[', '{']) => text,
+        value => return Ok(value),
+    };
+    match from_json(&text) {
+        Err(error) if error.is_data() => Err(invalid(pointer, &error.to_string())),
+        read => Ok(read.unwrap_or(Value::String(text))),
     }
 }
 
@@ -387,7 +354,7 @@ impl References<'_> {
             let earlier = "`$from` is the index, from 0, or the `id` of an earlier call of the batch";
             return Err(misfit(at, format!("{from} is no earlier call; {earlier}")));
         };
-        if !succeeded(answer) {
+        if !answer.is_ok() {
             let message =
                 format!("this call was not run: it uses the result of call {index}, which has no result");
             let next = format!("correct call {index}, then send both again");
@@ -398,8 +365,9 @@ impl References<'_> {
             Some(Value::String(pointer)) => pointer,
             Some(_) => return Err(misfit(at, "`pointer` is a JSON pointer such as \"/result/id\"".into())),
         };
-        part_of(answer.body(), pointer).ok_or_else(|| {
-            let there = reached(answer.body(), pointer);
+        let answer = answer.body();
+        part_of(&answer, pointer).ok_or_else(|| {
+            let there = reached(&answer, pointer);
             misfit(at, format!("the answer of call {index} has nothing at `{}`{there}", quoted(pointer)))
         })
     }

@@ -4,12 +4,15 @@
 
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use serde_json::{Number, Value, to_value};
 
+use super::answer::{Answer, FunctionAsTool, Reply};
 use super::call::panicked;
-use super::function::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, ToolError};
-use crate::exec::{CallRequest, Envelope, Outcome, execute, refuse};
+use super::function::{Function, ReplyFuture};
+use crate::context::{CatalogView, FunctionContext};
+use crate::exec::{CallMeta, CallRequest, Envelope, execute, refuse};
 use crate::state::WaitBudget;
+use crate::tool_error::ToolError;
 use toolcrib_catalog::Resolved;
 use toolcrib_catalog::arguments::decoded;
 use toolcrib_definition::guard::guarded;
@@ -22,14 +25,14 @@ pub(super) fn run<'c>(
     function: &'static Function,
     context: &'c FunctionContext,
     input: Value,
-) -> AnswerFuture<'c> {
+) -> ReplyFuture<'c> {
     Box::pin(async move {
         let op = input.get("op").and_then(Value::as_str).unwrap_or_default().to_string();
         let request = CallRequest::read(function.name(), function.effect_limit(), input);
         if let Ok(request) = &request
             && let Some(own) = own_read(&context.view, &request.op)
         {
-            return Ok(enveloped(read_with(own, context, request.clone()).await));
+            return Ok(read_with(own, context, request.clone()).await);
         }
         Ok(run_request(context, function, &op, request).await)
     })
@@ -41,16 +44,17 @@ async fn run_request(
     function: &Function,
     op: &str,
     request: Result<CallRequest, ToolError>,
-) -> Answer {
+) -> Reply {
     let context = context.clone();
-    enveloped(match request {
+    let envelope = match request {
         Ok(request) => execute_with_functions(context, request).await,
         Err(error) => refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), error).await,
-    })
+    };
+    envelope.into()
 }
 
 /// A call of a tool by its own name; it is run like one of `tool_exec`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ToolCall<'c> {
     /// A name of the tool.
     pub name: &'c str,
@@ -69,32 +73,27 @@ impl<'c> ToolCall<'c> {
     /// A call of the tool at this index, without arguments.
     pub fn listed(view: &'c CatalogView, place: usize) -> Self {
         let name = view.catalog().tools.get(place).map_or("", |tool| &tool.name);
-        Self { is_listed: true, ..Self::of(name, Some(place)) }
+        Self { name, tool: Some(place), is_listed: true, ..Self::default() }
     }
 
     /// A call of the tool with this name, without arguments.
     pub fn named(view: &'c CatalogView, name: &'c str) -> Self {
-        Self::of(name, view.resolve(name.trim()).ok())
-    }
-
-    fn of(name: &'c str, tool: Option<usize>) -> Self {
-        Self { name, tool, is_listed: false, as_is: false, arguments: Value::Null, idempotency_key: None }
+        Self { name, tool: view.resolve(name.trim()).ok(), ..Self::default() }
     }
 
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
         let answer = guarded(WaitBudget::current().with(self.run(context))).await;
-        let answer = answer.unwrap_or_else(|_| panicked().into());
-        answer.with_registry_version(&context.view.catalog().version)
+        Answer::from(answer.map_err(|_| panicked())).with_registry_version(&context.view.catalog().version)
     }
 
-    async fn run(self, context: &FunctionContext) -> Answer {
+    async fn run(self, context: &FunctionContext) -> Reply {
         let Self { name, tool, arguments, idempotency_key, as_is, .. } = self;
         if tool.is_none()
             && let Some(own) = own_read(&context.view, name)
         {
             let request = CallRequest { args: arguments, ..CallRequest::default() };
-            return enveloped(read_with(own, context, request).await);
+            return read_with(own, context, request).await;
         }
         let function = Function::tool_exec();
         let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key)
@@ -110,8 +109,8 @@ fn own_read(view: &CatalogView, op: &str) -> Option<&'static Function> {
     matches!(view.resolve(op), Err(Resolved::Unknown(_))).then_some(own)
 }
 
-/// Answers a call of a function as an op, in an envelope. The function checks its arguments and leaves a trace itself.
-async fn read_with(own: &'static Function, context: &FunctionContext, request: CallRequest) -> Envelope {
+/// Answers a call of a function as an op. The function checks its arguments and leaves a trace itself.
+async fn read_with(own: &'static Function, context: &FunctionContext, request: CallRequest) -> Reply {
     let started = Instant::now();
     let CallRequest { args, extra_fields, dry_run, mut warnings, .. } = request;
     let args = match args {
@@ -123,17 +122,13 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
         warnings.push(format!("`{}` changes nothing, and was not only checked but answered", own.name()));
     }
     let answer = own.call(context, args).await;
-    let semantic = answer.body().get("meta").and_then(|meta| meta.get("semantic")).cloned();
-    let mut meta = Map::new();
-    meta.insert("trace_id".into(), context.trace.id().into());
-    meta.insert("latency_ms".into(), (started.elapsed().as_millis() as u64).into());
-    meta.insert("warnings".into(), warnings.into());
-    meta.extend(semantic.map(|status| ("semantic".to_string(), status)));
-    let outcome = match answer.into_result() {
-        Ok(fields) => Outcome::Result(Value::Object(fields)),
-        Err(error) => Outcome::Failed(error),
+    let meta = CallMeta {
+        trace_id: Some(context.trace.id().to_string()),
+        latency_ms: Number::from_u128(started.elapsed().as_millis()),
+        warnings: Some(warnings),
+        ..CallMeta::default()
     };
-    Envelope { op: own.name().to_string(), outcome, repaired: Vec::new(), meta, original: None }
+    Reply::AsTool(Box::new(FunctionAsTool { op: own.name(), answer, meta }))
 }
 
 /// Runs a call, for which functions may be backends of tools.
@@ -141,13 +136,10 @@ pub(super) async fn execute_with_functions(context: FunctionContext, request: Ca
     execute(context, request, |context, name, arguments| {
         // A function that runs tools could call itself without an end.
         let function = Function::named(name).filter(|function| !function.runs_tools())?;
-        Some(Box::pin(async move { function.call(context, arguments).await.into_result() }))
+        Some(Box::pin(async move {
+            let reply = function.call(context, arguments).await.reply.map_err(|error| *error)?;
+            to_value(reply).map_err(ToolError::internal)
+        }))
     })
     .await
-}
-
-pub(super) fn enveloped(mut envelope: Envelope) -> Answer {
-    let error = envelope.outcome.error();
-    let original = envelope.original.take();
-    Answer::enveloped(envelope.fields(), error, original)
 }

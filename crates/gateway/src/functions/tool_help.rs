@@ -2,22 +2,22 @@
 //! catalog view, and sent unchanged from then on.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use bytes::Bytes;
 use indexmap::{IndexMap, IndexSet};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use serde_with::skip_serializing_none;
 
-use super::call::ROOT;
+use super::arguments::Arguments;
 use super::discovery::not_authorized;
-use super::function::{
-    Answer, Arguments, CatalogView, ErrorCode, Function, FunctionContext, Result, ToolError,
-};
-use crate::context::HelpTarget;
+use super::read_tool_doc::ReadPage;
+use crate::context::{CatalogView, FunctionContext, HelpTarget};
 use crate::state::{EventKind, EventQuery};
+use crate::tool_error::{ErrorCode, ROOT, Result, ToolError};
 use toolcrib_catalog::{Resolved, functions};
 use toolcrib_definition::finding::nearest;
-use toolcrib_definition::quoted;
+use toolcrib_definition::{is_respelled, quoted};
 use toolcrib_render::help::{self, Format, HelpOptions, usage};
 
 /// Arguments of `tool_help`.
@@ -33,7 +33,9 @@ pub(super) struct ToolHelp {
 }
 
 impl Arguments for ToolHelp {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
+    type Reply = Help;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Help> {
         let wanted = HelpOptions {
             format: self.format,
             examples: self.include_examples.unwrap_or(true),
@@ -46,14 +48,60 @@ impl Arguments for ToolHelp {
         let view = &context.view;
         let path = self.path.unwrap_or_default();
         let target = find(view, &path)?;
-        let fields = match self.known_version {
-            Some(known) if is_current(view, &target, &known) => unchanged(&path, &known),
-            _ if target == HelpTarget::Session || away(context, &target).is_some() => {
-                fields_now(context, &target, wanted).await?
-            }
-            _ => return kept(view, &target, wanted).map(Answer::from_json),
+        let help = match self.known_version {
+            Some(known) if is_current(view, &target, &known) => unchanged(&path, &known).into(),
+            _ => help_now(context, &target, wanted).await?,
         };
-        Ok(Answer::new(fields, None))
+        Ok(Help::Alone(help))
+    }
+}
+
+/// Help on one target, or on several.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Help {
+    Alone(HelpEntry),
+    Several { results: Vec<HelpEntry> },
+}
+
+/// Help on one target.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HelpEntry {
+    /// The requested path, among several.
+    asked: Option<String>,
+    #[serde(flatten)]
+    fields: Arc<Map<String, Value>>,
+    #[serde(flatten)]
+    page: Option<HelpPage>,
+    /// The reason why calls of an op fail now.
+    unavailable: Option<String>,
+    error: Option<Box<ToolError>>,
+}
+
+/// The page of an op that help stands for.
+#[derive(Clone, Debug, Serialize)]
+struct HelpPage {
+    #[serde(skip)]
+    op: String,
+    doc_version: String,
+    receipt: String,
+}
+
+impl Help {
+    pub(super) fn pages(&self) -> Vec<ReadPage<'_>> {
+        let entries = match self {
+            Help::Alone(entry) => std::slice::from_ref(entry),
+            Help::Several { results } => results,
+        };
+        let pages = entries.iter().filter_map(|entry| entry.page.as_ref());
+        pages.map(|page| ReadPage { op: &page.op, version: &page.doc_version, proves: true }).collect()
+    }
+}
+
+impl From<Map<String, Value>> for HelpEntry {
+    fn from(fields: Map<String, Value>) -> Self {
+        Self { fields: Arc::new(fields), ..Self::default() }
     }
 }
 
@@ -62,64 +110,56 @@ async fn several(
     context: &FunctionContext,
     paths: impl Iterator<Item = String>,
     wanted: HelpOptions,
-) -> Result<Answer> {
+) -> Result<Help> {
     let mut results = Vec::new();
     let mut errors = Vec::new();
     let mut seen = HashSet::new();
     for path in paths {
         let help = match find(&context.view, &path) {
             Ok(target) if !seen.insert(target.clone()) => continue,
-            Ok(target) => fields_now(context, &target, wanted).await,
+            Ok(target) => help_now(context, &target, wanted).await,
             Err(error) => Err(error),
         };
-        let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
-        match help {
-            Ok(fields) => entry.extend(fields),
-            Err(error) => {
-                let error = error.or_help_path(ROOT);
-                entry.insert("error".into(), json!(error));
-                errors.push(error);
-            }
-        }
-        results.push(Value::Object(entry));
+        let help = help.unwrap_or_else(|error| {
+            let error = error.or_help_path(ROOT);
+            errors.push(error.clone());
+            HelpEntry { error: Some(Box::new(error)), ..HelpEntry::default() }
+        });
+        results.push(HelpEntry { asked: Some(path), ..help });
     }
     if results.len() == errors.len() {
         let all = errors.into_iter().reduce(ToolError::and);
         return Err(all.unwrap_or_else(|| ToolError::internal("no path was given")));
     }
-    Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
+    Ok(Help::Several { results })
 }
 
-/// The reason why calls of an op fail now.
-fn away(context: &FunctionContext, place: &HelpTarget) -> Option<String> {
-    let HelpTarget::Op(index) = place else { return None };
-    let catalog = context.view.catalog();
-    context.services.backends.problem(catalog.tools.get(*index)?, &catalog.config)
-}
-
-/// The fields of the help on one target, and whether it can be called now.
-async fn fields_now(
-    context: &FunctionContext,
-    place: &HelpTarget,
-    wanted: HelpOptions,
-) -> Result<Map<String, Value>> {
-    if *place == HelpTarget::Session {
-        return known_ops(context).await;
-    }
-    let mut fields = fields(&context.view, place, wanted)?;
-    fields.extend(away(context, place).map(|reason| ("unavailable".to_string(), reason.into())));
-    Ok(fields)
-}
-
-/// The help on one target as JSON, made at its first use.
-fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes> {
-    let make = || {
-        let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
-        answer.extend(fields(view, place, wanted)?);
-        answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
-        serde_json::to_vec(&answer).map(Bytes::from).map_err(ToolError::internal)
+/// The help on one target, with the reason why calls of an op fail now.
+async fn help_now(context: &FunctionContext, target: &HelpTarget, wanted: HelpOptions) -> Result<HelpEntry> {
+    let view = &context.view;
+    let HelpTarget::Op(index) = target else {
+        return match target {
+            HelpTarget::Session => known_ops(context).await.map(HelpEntry::from),
+            _ => view
+                .help(target, wanted, || fields(view, target, wanted))
+                .map(|fields| HelpEntry { fields, ..HelpEntry::default() }),
+        };
     };
-    view.help(place, wanted, make)
+    let (Some(tool), Some(page)) = (view.catalog().tools.get(*index), view.page(*index)) else {
+        return Err(ToolError::internal("this tool has no place"));
+    };
+    if view.is_forbidden(*index) {
+        return Err(not_authorized(&tool.op));
+    }
+    let page = page.as_ref().map_err(ToolError::internal)?;
+    let page =
+        HelpPage { op: tool.op.clone(), doc_version: page.version.clone(), receipt: page.receipt.clone() };
+    Ok(HelpEntry {
+        fields: view.help(target, wanted, || Ok(help::of_tool(tool, wanted)))?,
+        page: Some(page),
+        unavailable: context.services.backends.problem(tool, &view.catalog().config),
+        ..HelpEntry::default()
+    })
 }
 
 /// Whether a caller with this version has the current help: the version of the registry, or of the doc of an op.
@@ -139,27 +179,17 @@ fn is_current(view: &CatalogView, place: &HelpTarget, known: &str) -> bool {
 
 /// The answer for a caller that has the current help. It has no receipt: a version alone proves no reading.
 fn unchanged(path: &str, known: &str) -> Map<String, Value> {
-    let fields = [("path", path.into()), ("unchanged", true.into()), ("known_version", known.into())];
-    fields.map(|(name, value): (&str, Value)| (name.to_string(), value)).into_iter().collect()
+    crate::fields::fields([
+        ("path", Some(path.into())),
+        ("unchanged", Some(true.into())),
+        ("known_version", Some(known.into())),
+    ])
 }
 
-/// The fields of the help on one target.
+/// The fields of the help on anything but an op.
 fn fields(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Map<String, Value>> {
     let catalog = view.catalog();
     match place {
-        HelpTarget::Op(index) => {
-            let (Some(tool), Some(page)) = (catalog.tools.get(*index), view.page(*index)) else {
-                return Err(ToolError::internal("this tool has no place"));
-            };
-            if view.is_forbidden(*index) {
-                return Err(not_authorized(&tool.op));
-            }
-            let page = page.as_ref().map_err(ToolError::internal)?;
-            let mut fields = help::of_tool(tool, wanted);
-            fields.insert("doc_version".into(), page.version.as_str().into());
-            fields.insert("receipt".into(), page.receipt.as_str().into());
-            Ok(fields)
-        }
         HelpTarget::Group(group, only) => {
             Ok(help::directory(catalog, view.groups(), *group, *only, wanted.format))
         }
@@ -172,7 +202,7 @@ fn fields(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result
                 .ok_or_else(|| ToolError::internal("this function has no definition"))?;
             Ok(help::of_tool(tool, wanted))
         }
-        HelpTarget::Session => Err(ToolError::internal("the help on a session is read by itself")),
+        HelpTarget::Op(_) | HelpTarget::Session => Err(ToolError::internal("this help is read by itself")),
     }
 }
 
@@ -216,8 +246,8 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
             Ok(HelpTarget::Beginning(name.to_string()))
         }
         _ => {
-            let own = Function::spelled(name).map(|own| HelpTarget::Function(own.name()));
-            own.ok_or_else(|| unknown(view, name))
+            let own = functions().tools.iter().find(|own| is_respelled(name, &own.name));
+            own.map(|own| HelpTarget::Function(&own.name)).ok_or_else(|| unknown(view, name))
         }
     }
 }

@@ -3,18 +3,24 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::arguments::Arguments;
 use super::discovery::{
-    Scope, UNREAD, blank, category, category_hints, hundredths, near_categories, ranked, read_part,
+    CategoryEntry, Scope, UNREAD, blank, category, category_hints, hundredths, near_categories, ranked,
+    read_part,
 };
-use super::function::{Answer, Arguments, CatalogView, Function, FunctionContext, ToolError};
+use crate::context::{CatalogView, FunctionContext};
+use crate::fields::fields;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_render::help::{self, argument_names};
+use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{Hit, SearchResult, Verdict};
 
 /// Most tools in the answer if no tool fits.
@@ -53,7 +59,9 @@ enum Format {
 }
 
 impl Arguments for ToolSearch {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    type Reply = Hits;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Hits> {
         let view = &context.view;
         let asked = self.query.iter().chain(&self.queries).map(|query| query.trim());
         let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
@@ -73,19 +81,55 @@ impl Arguments for ToolSearch {
         let mut results: Vec<QueryHits> =
             found.map(|(query, found)| QueryHits::new(context, query, found)).collect();
         explain(view, &mut results);
-        let text = (self.format == Format::Text).then(|| text(view, &results, is_alone));
-        let fields = match results.as_slice() {
-            [only] if is_alone => only.fields(view),
+        let is_text = self.format == Format::Text;
+        Ok(Hits { results, is_alone, is_text, semantic: searched.semantic })
+    }
+}
+
+/// The hits of one query, or of several.
+#[derive(Clone, Debug)]
+pub struct Hits {
+    pub results: Vec<QueryHits>,
+    is_alone: bool,
+    /// Whether a model gets the hits as lines of text.
+    is_text: bool,
+    pub(super) semantic: SemanticStatus,
+}
+
+impl Hits {
+    /// The hits as lines of text, where they are wanted. The first result with tools also explains how to read the lines.
+    pub(super) fn text(&self) -> Option<String> {
+        let first = self.results.iter().position(QueryHits::has_tools);
+        let results = self.results.iter().enumerate();
+        let texts = results.map(|(at, result)| result.text(self.is_alone, first == Some(at)));
+        self.is_text.then(|| texts.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// The ops of tools that may fit, best first.
+    pub(super) fn found(&self) -> impl Iterator<Item = &str> {
+        let hits = self.results.iter().filter(|result| result.has_tools()).flat_map(|result| &result.hits);
+        hits.map(|hit| hit.tool.op.as_str())
+    }
+
+    /// The verdict on the only query.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        if self.is_alone { self.results.first().map(|result| result.verdict) } else { None }
+    }
+}
+
+impl Serialize for Hits {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.results.as_slice() {
+            [only] if self.is_alone => only.fields().serialize(to),
             several => {
                 let named = several.iter().map(|result| {
-                    let mut named = Map::from_iter([("query".to_string(), result.query.into())]);
-                    named.extend(result.fields(view));
+                    let mut named = Map::from_iter([("query".to_string(), result.query.as_str().into())]);
+                    named.extend(result.fields());
                     Value::Object(named)
                 });
-                Map::from_iter([("results".to_string(), named.collect())])
+                Map::from_iter([("results".to_string(), named.collect())]).serialize(to)
             }
-        };
-        Ok(Answer::new(fields, text).with_semantic_status(&searched.semantic))
+        }
     }
 }
 
@@ -99,20 +143,21 @@ fn nothing_asked() -> ToolError {
 }
 
 /// Result of one query.
-struct QueryHits<'q> {
-    query: &'q str,
-    verdict: Verdict,
-    hits: Vec<Explained>,
+#[derive(Clone, Debug)]
+pub struct QueryHits {
+    pub query: String,
+    pub verdict: Verdict,
+    pub hits: Vec<ToolHit>,
     /// Unless a tool is sure to fit, the words of the query that no hit contains.
-    unmet: Vec<String>,
+    pub unmet: Vec<String>,
     /// If nothing fits, the categories to look into.
-    categories: Vec<usize>,
+    pub categories: Vec<CategoryEntry>,
     /// Whether some source could not be read. A fitting tool may be in it.
-    lacks_sources: bool,
+    pub lacks_sources: bool,
 }
 
-impl<'q> QueryHits<'q> {
-    fn new(context: &FunctionContext, query: &'q str, found: SearchResult) -> Self {
+impl QueryHits {
+    fn new(context: &FunctionContext, query: &str, found: SearchResult) -> Self {
         let view = &context.view;
         let mut hits = found.hits;
         let verdict = if hits.is_empty() { Verdict::NoMatch } else { found.verdict };
@@ -122,34 +167,26 @@ impl<'q> QueryHits<'q> {
             unmet = view.search().unmet(read_part(query), &hits);
         }
         if verdict == Verdict::NoMatch {
-            categories = near_categories(view, query, CATEGORIES);
+            categories = category_hints(view, &near_categories(view, query, CATEGORIES));
             hits.truncate(NEAREST);
         }
-        let hits = hits.into_iter().map(Explained::bare).collect();
+        let hits = hits.into_iter().filter_map(|hit| ToolHit::bare(view, hit)).collect();
+        let query = query.to_string();
         Self { query, verdict, hits, unmet, categories, lacks_sources: context.lacks_sources() }
     }
 
-    fn fields(&self, view: &CatalogView) -> Map<String, Value> {
-        let tools: Vec<Value> = self.hits.iter().map(|hit| tool(view, hit)).collect();
-        let verdict = self.verdict.as_str();
-        let fields = match self.verdict {
-            Verdict::Match => json!({ "verdict": verdict, "tools": tools }),
-            Verdict::Unsure => {
-                json!({ "verdict": verdict, "unmet": self.unmet, "tools": tools, "next_action": UNSURE })
-            }
-            Verdict::NoMatch => json!({
-                "verdict": verdict,
-                "unmet": self.unmet,
-                "nearest": tools,
-                "categories": category_hints(view, &self.categories),
-                "next_action": self.next(),
-            }),
-        };
-        let Value::Object(mut fields) = fields else { return Map::new() };
-        if self.verdict != Verdict::Match && self.lacks_sources {
-            fields.insert("complete".into(), false.into());
-        }
-        fields
+    fn fields(&self) -> Map<String, Value> {
+        let tools: Vec<Value> = self.hits.iter().map(ToolHit::fields).collect();
+        let (is_sure, is_none) = (self.verdict == Verdict::Match, self.verdict == Verdict::NoMatch);
+        let next = if is_none { self.next() } else { UNSURE };
+        fields([
+            ("verdict", Some(self.verdict.as_str().into())),
+            ("unmet", (!is_sure).then(|| json!(self.unmet))),
+            (if is_none { "nearest" } else { "tools" }, Some(tools.into())),
+            ("categories", is_none.then(|| json!(self.categories))),
+            ("next_action", (!is_sure).then(|| next.into())),
+            ("complete", (!is_sure && self.lacks_sources).then(|| false.into())),
+        ])
     }
 
     /// Returns the next step if no tool fits.
@@ -159,8 +196,8 @@ impl<'q> QueryHits<'q> {
 
     /// Returns the answer as lines of text. JSON would take two fifths more tokens, because it repeats the field
     /// names for each tool.
-    fn text(&self, view: &CatalogView, is_alone: bool, is_first: bool) -> String {
-        let of = if is_alone { String::new() } else { format!(" for \"{}\"", quoted(self.query)) };
+    fn text(&self, is_alone: bool, is_first: bool) -> String {
+        let of = if is_alone { String::new() } else { format!(" for \"{}\"", quoted(&self.query)) };
         let verdict = self.verdict.as_str();
         let unmet = met_by_nothing(&self.unmet);
         let lines = if is_first { format!(" {LINES}") } else { String::new() };
@@ -174,18 +211,7 @@ impl<'q> QueryHits<'q> {
             text.push_str("\nnearest:");
         }
         for hit in &self.hits {
-            let Some(tool) = view.catalog().tools.get(hit.hit.entry) else { continue };
-            let (op, effect, summary) =
-                (hit.usage.as_ref().unwrap_or(&tool.op), tool.effect.as_str(), &tool.short);
-            let conditions: String =
-                conditions(view, hit).iter().map(|condition| format!(", {condition}")).collect();
-            let detail = hit.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
-            let confidence = hit.hit.confidence;
-            let reason = &hit.hit.reason;
-            let _ = write!(
-                text,
-                "\n- {op} ({effect}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]"
-            );
+            let _ = write!(text, "\n- {}", hit.line());
             if let Some(help) = hit.help.as_ref().and_then(|help| serde_json::to_string(help).ok()) {
                 let _ = write!(text, "\n  {help}");
             }
@@ -193,8 +219,8 @@ impl<'q> QueryHits<'q> {
         if !self.categories.is_empty() {
             text.push_str("\ncategories:");
         }
-        for node in self.categories.iter().map(|&node| view.tree().node(node)) {
-            let _ = write!(text, "\n- {}: {}", node.path, node.summary);
+        for CategoryEntry { path, summary, .. } in &self.categories {
+            let _ = write!(text, "\n- {}: {summary}", path.join("/"));
         }
         text
     }
@@ -203,45 +229,6 @@ impl<'q> QueryHits<'q> {
 /// The words that no hit contains, in parentheses.
 fn met_by_nothing(unmet: &[String]) -> String {
     if unmet.is_empty() { String::new() } else { format!(" (nothing has: {})", unmet.join(", ")) }
-}
-
-/// The results as lines of text. The first result with tools also explains how to read the lines.
-fn text(view: &CatalogView, results: &[QueryHits<'_>], is_alone: bool) -> String {
-    let first = results.iter().position(QueryHits::has_tools);
-    let texts = results.iter().enumerate().map(|(at, result)| result.text(view, is_alone, first == Some(at)));
-    texts.collect::<Vec<_>>().join("\n\n")
-}
-
-/// Conditions for calling this tool that its usage does not show.
-fn conditions(view: &CatalogView, hit: &Explained) -> Vec<&'static str> {
-    let Some(tool) = view.catalog().tools.get(hit.hit.entry) else { return Vec::new() };
-    let definition = &tool.definition;
-    let conditions = [
-        ("forbidden", view.is_forbidden(hit.hit.entry)),
-        ("doc first", view.catalog().config.exec.require_doc.covers(tool.effect)),
-        ("policy in help", tool.policy.is_some() && hit.help.is_none() && hit.usage.is_some()),
-        ("deprecated", definition.deprecated == Some(true)),
-    ];
-    conditions.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect()
-}
-
-fn tool(view: &CatalogView, explained: &Explained) -> Value {
-    let hit = &explained.hit;
-    let Some(tool) = view.catalog().tools.get(hit.entry) else { return Value::Null };
-    let mut fields = Map::with_capacity(9);
-    fields.insert("op".into(), tool.op.as_str().into());
-    fields.insert("name".into(), tool.name.as_str().into());
-    fields.insert("summary".into(), tool.short.as_str().into());
-    fields.extend(explained.detail.as_deref().map(|detail| ("detail".to_string(), detail.into())));
-    fields.extend(explained.usage.as_deref().map(|usage| ("usage".to_string(), usage.into())));
-    fields.insert("effect".into(), tool.effect.as_str().into());
-    fields.insert("confidence".into(), hundredths(hit.confidence).into());
-    fields.insert("reason".into(), hit.reason.as_str().into());
-    fields.extend(explained.help.clone().map(|help| ("help".to_string(), help.into())));
-    fields.extend(
-        conditions(view, explained).into_iter().map(|condition| (condition.replace(' ', "_"), true.into())),
-    );
-    fields.into()
 }
 
 /// Least confidence of a hit in a `match` that is shown with its usage. A usage line stays in all later requests, so
@@ -264,22 +251,69 @@ const CHARACTERS: usize = 90;
 const COMPARED: usize = 400;
 
 /// A hit with the text that explains it.
-struct Explained {
-    hit: Hit,
+#[derive(Clone, Debug)]
+pub struct ToolHit {
+    pub tool: Arc<Tool>,
+    pub hit: Hit,
     usage: Option<String>,
     detail: Option<String>,
     help: Option<Map<String, Value>>,
+    /// Conditions for calling the tool that its usage does not show.
+    conditions: Vec<&'static str>,
 }
 
-impl Explained {
-    fn bare(hit: Hit) -> Self {
-        Self { hit, usage: None, detail: None, help: None }
+impl ToolHit {
+    fn bare(view: &CatalogView, hit: Hit) -> Option<Self> {
+        let tool = Arc::clone(view.catalog().tools.get(hit.entry)?);
+        Some(Self { tool, hit, usage: None, detail: None, help: None, conditions: Vec::new() })
+    }
+
+    /// The confidence as it is shown.
+    pub fn confidence(&self) -> f64 {
+        hundredths(self.hit.confidence)
+    }
+
+    fn conditions(&self, view: &CatalogView) -> Vec<&'static str> {
+        let conditions = [
+            ("forbidden", view.is_forbidden(self.hit.entry)),
+            ("doc first", view.catalog().config.exec.require_doc.covers(self.tool.effect)),
+            ("policy in help", self.tool.policy.is_some() && self.help.is_none() && self.usage.is_some()),
+            ("deprecated", self.tool.definition.deprecated == Some(true)),
+        ];
+        conditions.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect()
+    }
+
+    fn line(&self) -> String {
+        let Self { tool, hit, .. } = self;
+        let op = self.usage.as_ref().unwrap_or(&tool.op);
+        let conditions: String = self.conditions.iter().map(|condition| format!(", {condition}")).collect();
+        let detail = self.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
+        let (effect, summary) = (tool.effect.as_str(), &tool.short);
+        format!("{op} ({effect}, {:.2}{conditions}): {summary}{detail} [{}]", hit.confidence, hit.reason)
+    }
+
+    fn fields(&self) -> Value {
+        let Self { tool, hit, .. } = self;
+        let mut fields = fields([
+            ("op", Some(tool.op.as_str().into())),
+            ("name", Some(tool.name.as_str().into())),
+            ("summary", Some(tool.short.as_str().into())),
+            ("detail", self.detail.as_deref().map(Value::from)),
+            ("usage", self.usage.as_deref().map(Value::from)),
+            ("effect", Some(tool.effect.as_str().into())),
+            ("confidence", Some(self.confidence().into())),
+            ("reason", Some(hit.reason.as_str().into())),
+            ("help", self.help.clone().map(Value::Object)),
+        ]);
+        let conditions = self.conditions.iter();
+        fields.extend(conditions.map(|condition| (condition.replace(' ', "_"), true.into())));
+        fields.into()
     }
 }
 
 /// Adds the text to the hits of all queries while there are tokens left: to the first hit of each query, then to the
 /// second hits, and so on. The usage of a tool is shown only once.
-fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
+fn explain(view: &CatalogView, outcomes: &mut [QueryHits]) {
     outcomes.iter_mut().for_each(|outcome| tell_apart(view, &mut outcome.hits));
     let mut left = view.catalog().config.search.usage_tokens;
     let mut take = |tokens: usize| {
@@ -307,16 +341,19 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits<'_>]) {
         let help = view.catalog().tools.get(hit.hit.entry).and_then(|tool| help::small(tool));
         hit.help = help.filter(|(_, tokens)| take(*tokens)).map(|(help, _)| help);
     }
+    for hit in outcomes.iter_mut().flat_map(|outcome| &mut outcome.hits) {
+        hit.conditions = hit.conditions(view);
+    }
 }
 
-impl QueryHits<'_> {
+impl QueryHits {
     /// Whether its hits are tools that may fit.
     fn has_tools(&self) -> bool {
         self.verdict != Verdict::NoMatch
     }
 
     /// The first hit, if it has its usage and is clearly ahead of the others.
-    fn clear_first(&mut self) -> Option<&mut Explained> {
+    fn clear_first(&mut self) -> Option<&mut ToolHit> {
         let (first, others) = self.hits.split_first_mut()?;
         let is_ahead =
             first.hit.confidence >= AHEAD && others.iter().all(|other| other.hit.confidence <= BEHIND);
@@ -325,18 +362,14 @@ impl QueryHits<'_> {
 }
 
 /// Tells hits with the same summary apart: adds to each the words that only this hit has.
-fn tell_apart(view: &CatalogView, hits: &mut [Explained]) {
-    let tools: Vec<Option<&Tool>> =
-        hits.iter().map(|hit| view.catalog().tools.get(hit.hit.entry).map(|tool| &**tool)).collect();
-    let summaries: Vec<String> =
-        tools.iter().map(|tool| tool.map_or_else(String::new, |tool| plain(&tool.short))).collect();
-    for at in 0..hits.len() {
-        let Some(tool) = tools[at] else { continue };
-        let same = (0..hits.len()).filter(|&other| other != at && summaries[other] == summaries[at]);
-        let twins: Vec<&Tool> = same.filter_map(|other| tools[other]).collect();
+fn tell_apart(view: &CatalogView, hits: &mut [ToolHit]) {
+    let tools: Vec<Arc<Tool>> = hits.iter().map(|hit| Arc::clone(&hit.tool)).collect();
+    let summaries: Vec<String> = tools.iter().map(|tool| plain(&tool.short)).collect();
+    for (at, hit) in hits.iter_mut().enumerate() {
+        let same = (0..tools.len()).filter(|&other| other != at && summaries[other] == summaries[at]);
+        let twins: Vec<&Tool> = same.map(|other| &*tools[other]).collect();
         if !twins.is_empty() {
-            let shows_arguments = !view.is_forbidden(hits[at].hit.entry);
-            hits[at].detail = difference(tool, &twins, shows_arguments);
+            hit.detail = difference(&hit.tool, &twins, !view.is_forbidden(hit.hit.entry));
         }
     }
 }

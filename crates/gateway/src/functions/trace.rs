@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use indexmap::IndexSet;
+use serde_json::{Value, json};
 
-use super::function::{Answer, ErrorCode};
+use super::answer::{Answer, Reply};
+use super::read_tool_doc::ReadPage;
 use crate::context::FunctionContext;
-use crate::exec::BYTES_A_TOKEN;
+use crate::exec::{BYTES_A_TOKEN, length};
 use crate::state::{Event, EventKind};
+use crate::tool_error::ErrorCode;
 use toolcrib_catalog::config::RequireDoc;
+use toolcrib_search::Verdict;
 
 /// Most ops that one event names.
 const FOUND: usize = 50;
@@ -17,8 +21,8 @@ const FOUND: usize = 50;
 /// A call of a function about tools, while it is answered.
 pub(super) struct TracedCall {
     kind: EventKind,
-    /// The tools that were requested by name.
-    pub(super) names: Vec<String>,
+    /// The first tool that was requested by name.
+    pub(super) named: Option<String>,
     /// The arguments to record, where there is a session.
     input: Value,
     started: Instant,
@@ -27,17 +31,18 @@ pub(super) struct TracedCall {
 impl TracedCall {
     /// Records the request.
     pub(super) fn of(kind: EventKind, context: &FunctionContext, arguments: &Value) -> Self {
-        let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
+        let named = if kind == EventKind::Search { None } else { named(arguments).map(str::to_string) };
         let input = match context.caller.session {
             Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),
             None => Value::Null,
         };
-        Self { kind, names, input, started: Instant::now() }
+        Self { kind, named, input, started: Instant::now() }
     }
 
     /// Records the outcome.
     pub(super) async fn record(self, function: &str, context: &FunctionContext, answer: &Answer) {
-        self.count(context, answer);
+        let served = answer.tokens();
+        self.count(context, answer, served);
         let Some(session) = context.caller.session() else { return };
         let event = Event {
             trace_id: context.trace.id().into(),
@@ -45,71 +50,54 @@ impl TracedCall {
             session: Some(session.id.to_string()),
             kind: self.kind,
             function: function.into(),
+            input: self.input,
             outcome: answer.error().map_or("ok", ErrorCode::as_str).into(),
             latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            tokens: (answer.bytes() as u64 / BYTES_A_TOKEN) as i64,
+            tokens: served as i64,
             ..Event::default()
         };
         let state = &context.services.state;
-        let body = answer.body();
-        if !answer.is_ok()
-            && let Some(error) = body.get("error")
-        {
-            let error = error.get("message").and_then(Value::as_str);
-            let error = error.map(|error| context.view.catalog().secrets().text(error).into_owned());
-            return state.record(Event { input: self.input, error, ..event });
-        }
-        if self.kind == EventKind::Search {
-            let mut found = Vec::new();
-            ops(body, &mut found);
-            let detail = match (body.get("verdict"), body.get("results").and_then(Value::as_array)) {
-                (Some(verdict), _) => json!({ "verdict": verdict }),
-                (None, Some(results)) => {
-                    let verdicts = results.iter().filter_map(|result| result.get("verdict"));
-                    json!({ "verdicts": verdicts.collect::<Vec<_>>() })
-                }
-                (None, None) => Value::Null,
-            };
-            return state.record(Event { input: self.input, found, detail, ..event });
-        }
-        let mut docs = Vec::new();
-        docs_in(body, &mut docs);
-        if docs.is_empty() {
-            return state.record(Event { input: self.input, ..event });
+        let reply = match &answer.reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                let error = context.view.catalog().secrets().text(&error.message).into_owned();
+                return state.record(Event { error: Some(error), ..event });
+            }
+        };
+        let pages = reply.pages();
+        if pages.is_empty() {
+            return state.record(Event { found: reply.found(), detail: reply.verdicts(), ..event });
         }
         let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
-        for (place, (op, version, proves)) in docs.into_iter().enumerate() {
+        for (place, ReadPage { op, version, proves }) in pages.into_iter().enumerate() {
             if keeps && (proves || self.kind == EventKind::Expand) {
                 // A failure of state shows in its health, and prevents no reading.
                 let _ = state.record_doc_read(&session, op, version).await;
             }
-            let op = Some(op.to_string());
             let detail = json!({ "doc_version": version });
             // The answer counts once.
             let tokens = if place == 0 { event.tokens } else { 0 };
-            state.record(Event { op, detail, tokens, input: self.input.clone(), ..event.clone() });
+            state.record(Event { op: Some(op.to_string()), detail, tokens, ..event.clone() });
         }
     }
 
-    fn count(&self, context: &FunctionContext, answer: &Answer) {
+    fn count(&self, context: &FunctionContext, answer: &Answer, served: u64) {
         let counts = &context.services.counts;
-        let served = answer.bytes() as u64 / BYTES_A_TOKEN;
         counts.add("toolcrib_tokens_served_total", "", served);
         if self.kind == EventKind::Search {
-            let is_none = answer.error() == Some(ErrorCode::NoMatchInCategory)
-                || answer.verdict().is_some_and(|verdict| verdict == "no_match");
+            let is_none = match &answer.reply {
+                Ok(reply) => reply.verdict() == Some(Verdict::NoMatch),
+                Err(error) => error.code == ErrorCode::NoMatchInCategory,
+            };
             counts.add("toolcrib_search_abstentions_total", "", is_none.into());
         }
     }
 }
 
-/// The tools that are requested by name.
-fn names(arguments: &Value) -> Vec<String> {
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-    let list = |name: &str| arguments.get(name).and_then(Value::as_array);
-    let alone = ["name", "path", "tool_id"].into_iter().filter_map(text);
-    let several = ["names", "paths"].into_iter().filter_map(list).flatten().filter_map(Value::as_str);
-    alone.chain(several).take(FOUND).map(ToString::to_string).collect()
+/// The first tool that is requested by name.
+fn named(arguments: &Value) -> Option<&str> {
+    let alone = ["name", "path", "tool_id"].into_iter().find_map(|name| arguments.get(name)?.as_str());
+    alone.or_else(|| ["names", "paths"].into_iter().find_map(|name| arguments.get(name)?.get(0)?.as_str()))
 }
 
 /// The only argument, or all of them.
@@ -120,35 +108,54 @@ fn said(arguments: &Value) -> Cow<'_, Value> {
     only.map_or(Cow::Borrowed(arguments), Cow::Borrowed)
 }
 
-/// Fields of an answer that do not count as found.
-const ASIDE: [&str; 8] =
-    ["meta", "hints", "nearest", "categories", "help", "args_schema", "result_schema", "example"];
-
-fn inside(fields: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
-    let inner = fields.iter().filter(|(name, _)| !ASIDE.contains(&name.as_str())).map(|(_, value)| value);
-    inner.flat_map(|value| {
-        let items = value.as_array().into_iter().flatten();
-        items.chain(Some(value)).filter_map(Value::as_object)
-    })
-}
-
-fn op(fields: &Map<String, Value>) -> Option<&str> {
-    fields.get("op").or_else(|| fields.get("tool_id"))?.as_str()
-}
-
-/// The ops that a search has found, best first.
-fn ops(fields: &Map<String, Value>, found: &mut Vec<String>) {
-    if let Some(op) = op(fields).filter(|op| found.len() < FOUND && !found.iter().any(|known| known == op)) {
-        found.push(op.to_string());
+impl Answer {
+    /// The estimated tokens of the text for a model.
+    fn tokens(&self) -> u64 {
+        let bytes = self.markdown().map_or_else(|| length(self), |text| text.len());
+        bytes as u64 / BYTES_A_TOKEN
     }
-    inside(fields).for_each(|inner| ops(inner, found));
 }
 
-/// The docs in an answer: op, version, and whether it carries the receipt.
-fn docs_in<'b>(fields: &'b Map<String, Value>, docs: &mut Vec<(&'b str, &'b str, bool)>) {
-    if let (Some(op), Some(version)) = (op(fields), fields.get("doc_version").and_then(Value::as_str)) {
-        docs.push((op, version, fields.contains_key("receipt")));
-        return;
+impl Reply {
+    /// The pages in it.
+    fn pages(&self) -> Vec<ReadPage<'_>> {
+        match self {
+            Reply::Pages(pages) => pages.read(),
+            Reply::Help(help) => help.pages(),
+            Reply::Expanded(expanded) => vec![expanded.page()],
+            _ => Vec::new(),
+        }
     }
-    inside(fields).for_each(|inner| docs_in(inner, docs));
+
+    /// The ops that a search has found, best first.
+    fn found(&self) -> Vec<String> {
+        let ops: Vec<&str> = match self {
+            Reply::Hits(hits) => hits.found().collect(),
+            Reply::Listed(listed) => listed.tools().iter().map(|tool| tool.tool_id.as_str()).collect(),
+            Reply::Picked(picked) => picked.ops().collect(),
+            _ => Vec::new(),
+        };
+        let ops: IndexSet<&str> = ops.into_iter().collect();
+        ops.into_iter().take(FOUND).map(str::to_string).collect()
+    }
+
+    /// The verdict of a search for one thing.
+    fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Reply::Hits(hits) => hits.verdict(),
+            Reply::Picked(picked) => Some(picked.outcome.verdict),
+            _ => None,
+        }
+    }
+
+    fn verdicts(&self) -> Value {
+        match (self, self.verdict()) {
+            (_, Some(verdict)) => json!({ "verdict": verdict.as_str() }),
+            (Reply::Hits(hits), None) => {
+                let verdicts = hits.results.iter().map(|result| result.verdict.as_str());
+                json!({ "verdicts": verdicts.collect::<Vec<_>>() })
+            }
+            _ => Value::Null,
+        }
+    }
 }

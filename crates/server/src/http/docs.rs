@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::address::{decoded_address, redirect};
 use super::browser::Visitor;
@@ -19,7 +19,7 @@ use crate::response::{Media, Problem, ProblemCode, Response, Tagged, by_accept, 
 use crate::site::{Attempt, Connect, MAX_QUERY, Site, asset_type};
 use toolcrib_catalog::{Record, Tool};
 use toolcrib_definition::finding::Finding;
-use toolcrib_gateway::functions::{CatalogView, Function};
+use toolcrib_gateway::functions::{CatalogView, Function, QueryHits, Reply};
 use toolcrib_render::llms_txt;
 
 /// The endings of an address: markdown, a page, and the form that the client prefers.
@@ -71,8 +71,8 @@ pub(super) struct Pages {
     /// The value in the forms of the page; empty where it has none.
     csrf: String,
     pub(super) attempt: Attempt,
-    /// The query of a search page, and the answer of `tool_search`.
-    search: Option<(String, Map<String, Value>)>,
+    /// The query of a search page, and its hits.
+    search: Option<(String, QueryHits)>,
 }
 
 impl Pages {
@@ -97,7 +97,12 @@ impl Pages {
                 let limit: String = query.chars().take(MAX_QUERY).collect();
                 let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
                 let answer = shared.call_limiter.acquire(function)?.call(&catalog.context(), call).await?;
-                Some((query, answer.body().clone()))
+                let hits = match answer.reply {
+                    Ok(Reply::Hits(hits)) => hits.results.into_iter().next(),
+                    _ => None,
+                };
+                let failed = || Problem::new(ProblemCode::Internal, "the search has failed");
+                Some((query, hits.ok_or_else(failed)?))
             }
             None => None,
         };
@@ -201,11 +206,11 @@ impl Pages {
             ..site
         };
         let made = match &self.search {
-            Some((_, answer)) if path == "search.json" => {
-                let body = format!("{}\n", site.results(answer));
+            Some((_, hits)) if path == "search.json" => {
+                let body = format!("{}\n", site.results(hits));
                 return Ok(Some(no_store(StatusCode::OK, Media::Json.content_type(), body)));
             }
-            Some((query, answer)) if path == "search.html" => Some(site.search(query, Some(answer))),
+            Some((query, hits)) if path == "search.html" => Some(site.search(query, Some(hits))),
             _ => site.page(path),
         };
         let Some(page) = made.transpose().map_err(Problem::internal)? else { return Ok(None) };

@@ -16,7 +16,7 @@ use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated,
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
 use toolcrib_front::telemetry::{self, Operation};
-use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall};
+use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall, ToolError};
 
 /// The header with the trace id of a function's answer.
 pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
@@ -129,9 +129,7 @@ async fn answered(
         Err(problem) => Some(problem.code.as_str().to_string()),
     };
     let mut answer = operation.observe(calling, error_type).await?;
-    if !answer.originals().is_empty()
-        && let Err(error) = answer.link_data(&context.services.state, &context.caller.name).await
-    {
+    if let Err(error) = answer.link_data(&context.services.state, &context.caller.name).await {
         tracing::warn!(%error, "the data of a result cannot be stored");
     }
     let mut response = written(&answer, &request.headers);
@@ -145,16 +143,18 @@ fn written(answer: &Answer, request: &HeaderMap) -> Response {
     let (media, text) = represented(answer, request);
     let mut response = negotiated(status, media.content_type(), text);
     let headers = response.headers_mut();
-    headers.extend(answer.retry_after().map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
+    let retry_after = answer.failure().and_then(ToolError::retry_after);
+    headers.extend(retry_after.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
     response
 }
 
 /// The answer in the form that the client prefers.
 fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
-    let written_as = [Media::Json, Media::Markdown, Media::Text];
-    let accept = answer.is_markdown().then(|| preferred(request, &written_as)).flatten();
-    match accept {
-        Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
-        _ => (Media::Json, answer.json()),
+    if let Some(text) = answer.markdown()
+        && let Some(media @ (Media::Markdown | Media::Text)) =
+            preferred(request, &[Media::Json, Media::Markdown, Media::Text])
+    {
+        return (media, text.into());
     }
+    (Media::Json, answer.json())
 }

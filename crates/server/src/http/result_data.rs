@@ -19,13 +19,13 @@ pub(super) async fn result_data(
     let catalog = context.catalog;
     let data = linked_data(&catalog.services().state, &catalog.caller.name, (&id, &block)).await;
     let data = data.map_err(|error| Problem::of_state(&error, "results cannot be read now"))?;
-    let Some(data) = data else {
+    let Some((data, bytes)) = data.and_then(|data| data.bytes().map(|bytes| (data, bytes))) else {
         let problem = Problem::new(ProblemCode::NotFound, "this data is not stored, or no longer");
         return Err(problem.next("send the call again"));
     };
     let media = data.media_type.as_deref().filter(|media| is_harmless(media));
     let media = media.and_then(|media| HeaderValue::try_from(media).ok());
-    let mut response = no_store(StatusCode::OK, DATA, data.bytes);
+    let mut response = no_store(StatusCode::OK, DATA, bytes);
     let headers = response.headers_mut();
     match media {
         Some(media) => headers.insert(CONTENT_TYPE, media),

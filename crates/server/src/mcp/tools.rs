@@ -17,52 +17,34 @@ use super::requester::{FRESH_FOR, McpResult, Requester};
 use crate::call_limiter::CallLimiter;
 use crate::listed_tools::ListedTools;
 use crate::response::Problem;
-use toolcrib_catalog::config::Mode;
-use toolcrib_catalog::{Profile, ProfileTool, Resolved, functions, result_fits};
+use toolcrib_catalog::{Resolved, result_fits};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::REDACTED;
-use toolcrib_definition::{DescriptionMode, quoted};
-use toolcrib_gateway::exec::Caller;
+use toolcrib_definition::{clean_text, quoted};
 use toolcrib_gateway::exec::backend::McpAnswer;
+use toolcrib_gateway::exec::{CallMeta, Caller, Envelope};
 use toolcrib_gateway::functions::{
-    Answer, CatalogView, ClientAnswer, ClientBlock, Function, FunctionContext, GivenNotes, ToolCall,
+    Answer, CatalogView, ClientAnswer, ClientBlock, Function, GivenNotes, ToolCall,
 };
 use toolcrib_gateway::state::Session;
-use toolcrib_providers as provider;
-use toolcrib_providers::Provider;
 
 /// Most tools in one answer.
 const PER_PAGE: usize = 200;
 
-/// The definitions of the functions, as `payload` writes them for MCP.
-static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
-    let tools = Function::all().iter().filter_map(Function::definition);
-    let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
-    let profile = Profile { name: None, description: None, tools, picked: false };
-    let request = provider::PayloadRequest {
-        catalog: functions(),
-        profile: &profile,
-        provider: Provider::Mcp,
-        mode: Mode::Full,
-        options: Default::default(),
-    };
-    let body = provider::payload(request).map(|payload| payload.body).unwrap_or_default();
-    let mut tools: Vec<Tool> =
-        body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default();
-    for tool in &mut tools {
-        // The whole schema, and not the compact one of `payload`: the list is short.
-        if let Some(Value::Object(schema)) =
-            functions().named(&tool.name).map(|known| known.parameters.schema())
-        {
-            tool.input_schema = Arc::new(schema.clone());
-        }
-        if Function::named(&tool.name).is_some_and(Function::may_change) {
-            tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(true));
-        }
-    }
-    tools
-});
+/// The functions as tools of MCP.
+static FUNCTIONS: LazyLock<Vec<Tool>> =
+    LazyLock::new(|| Function::all().iter().filter_map(as_tool).collect());
+
+fn as_tool(function: &Function) -> Option<Tool> {
+    let definition = function.definition()?;
+    // The whole schema, and not the compact one of `payload`: the list is short.
+    let schema = definition.parameters.schema().as_object()?.clone();
+    let hints = ToolAnnotations::new();
+    let hints =
+        if function.may_change() { hints.read_only(false).destructive(true) } else { hints.read_only(true) };
+    Some(Tool::new(function.name(), clean_text(&definition.description), schema).with_annotations(hints))
+}
 
 /// One page of the list: the functions, then the catalog's tools. Clients of the older revisions refuse a list in which the
 /// schema of a result is not that of an object.
@@ -130,21 +112,21 @@ pub(super) async fn call(
     let caller = &asking.caller;
     let context = &asking.context();
     let given = request.arguments.map_or(Value::Null, Value::Object);
-    let (answer, function, session) = match target {
+    let (answer, session) = match target {
         Some(CallTarget::Function(function)) => {
             let named = given.get("session").and_then(Value::as_str).and_then(|id| Session::named(id).ok());
             let answer = async { limiter.acquire(function)?.call(context, given).await };
-            (answer.await, function, named)
+            (answer.await, named)
         }
         Some(CallTarget::Tool(call)) => {
             let function = Function::tool_exec();
             let arguments = if given.is_null() { json!({}) } else { given };
             let call = ToolCall { arguments, as_is: true, ..call };
             let answer = async { limiter.acquire(function)?.call_tool(context, call).await }.await;
-            if let Ok(answer) = &answer
-                && let Some(original) = answer.original(0)
+            if let Ok(Some(envelope)) = answer.as_ref().map(Answer::envelope)
+                && let Some(original) = &envelope.original
             {
-                let mut result = passed_on(original, answer, context)?;
+                let mut result = passed_on(original, envelope)?;
                 if let Some(schema) = promised
                     && let Some(data) =
                         result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
@@ -157,13 +139,13 @@ pub(super) async fn call(
                 }
                 return Ok(result);
             }
-            (answer, function, None)
+            (answer, None)
         }
         None => return Err(unknown(requester, &request.name)),
     };
     let mut about = requester.meta();
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
-    let own_data = |answer: &Answer| answer.body().get("result").cloned();
+    let own_data = |answer: &Answer| answer.envelope()?.outcome.as_ref().ok().cloned();
     let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
     let mut result = match answer {
         Ok(answer) => {
@@ -173,7 +155,7 @@ pub(super) async fn call(
             }
             let session = named_or_own(session, caller);
             let notes = notes.of(session);
-            let client_answer = answer.for_client(function.name(), &mut locked(&notes));
+            let client_answer = answer.for_client(&mut locked(&notes));
             call_result(client_answer, answer.is_ok(), &mut about)
         }
         Err(stopped) => limit_result(&stopped),
@@ -187,7 +169,7 @@ pub(super) async fn call(
 }
 
 /// The answer of an MCP server, unchanged, with our metadata next to its own.
-fn passed_on(original: &McpAnswer, answer: &Answer, context: &FunctionContext) -> McpResult<CallToolResult> {
+fn passed_on(original: &McpAnswer, envelope: &Envelope) -> McpResult<CallToolResult> {
     let mut result: CallToolResult = match original {
         McpAnswer::Result(result) => serde_json::from_value(result.clone()).unwrap_or_default(),
         McpAnswer::Error { code, message, data } => {
@@ -196,14 +178,11 @@ fn passed_on(original: &McpAnswer, answer: &Answer, context: &FunctionContext) -
     };
     result.result_type = Some(ResultType::COMPLETE);
     let about = &mut result.meta.get_or_insert_default().0;
-    about.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
-    let notes = ["repaired", "warnings"].into_iter();
-    let meta = answer.body().get("meta");
-    let note =
-        |name: &'static str| answer.body().get(name).or_else(|| meta?.get(name)).map(|note| (name, note));
-    let notes =
-        notes.filter_map(note).filter(|(_, note)| note.as_array().is_none_or(|list| !list.is_empty()));
-    about.extend(notes.map(|(name, note)| (format!("toolcrib/{name}"), note.clone())));
+    let CallMeta { trace_id, warnings, .. } = &envelope.meta;
+    about.insert("toolcrib/trace_id".to_string(), json!(trace_id));
+    if let Some(warnings) = warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
+        about.insert("toolcrib/warnings".to_string(), json!(warnings));
+    }
     Ok(result)
 }
 

@@ -1,6 +1,6 @@
 //! Search: its page, the same values for a script, and the script that searches pages without a server.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::categories::{entry, sentence};
 use super::context::{Page, Site};
@@ -9,7 +9,9 @@ use super::index::{ROOT, SiteIndex};
 use super::text::{clipped, inline_html, shown_name};
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::clean_line;
+use toolcrib_gateway::functions::QueryHits;
 use toolcrib_render::TemplateError;
+use toolcrib_search::Verdict;
 
 /// Most characters of a query that are read.
 pub(crate) const MAX_QUERY: usize = 200;
@@ -34,20 +36,19 @@ impl SiteIndex {
 const MAX_HINTS: usize = 12;
 
 impl Site<'_> {
-    /// The values of a search: the answer of `tool_search` with links. Where nothing fits and the answer names no category, the
+    /// The values of a search: the hits of `tool_search` with links. Where nothing fits and the search names no category, the
     /// first ones are linked.
-    pub fn results(&self, answer: &Map<String, Value>) -> Value {
-        let list = |name: &str| answer.get(name).and_then(Value::as_array).into_iter().flatten();
-        let tools = list("tools").chain(list("nearest")).filter_map(|hit| {
-            let mut listed = entry(self, self.tool_named(hit["name"].as_str()?)?, "");
-            listed["reason"] = clean_line(hit["reason"].as_str()?).into();
+    pub fn results(&self, hits: &QueryHits) -> Value {
+        let tools = hits.hits.iter().filter_map(|hit| {
+            let mut listed = entry(self, self.tool_named(&hit.tool.name)?, "");
+            listed["reason"] = clean_line(&hit.hit.reason).into();
             Some(listed)
         });
         let nodes = self.index.tree.nodes();
-        let named = list("categories")
-            .filter_map(|hint| nodes.iter().position(|node| hint["path"] == json!(node.segments())));
+        let named = hits.categories.iter();
+        let named = named.filter_map(|hint| nodes.iter().position(|node| hint.path == node.segments()));
         let mut hints: Vec<usize> = named.collect();
-        if hints.is_empty() && answer.get("verdict").is_some_and(|verdict| verdict == "no_match") {
+        if hints.is_empty() && hits.verdict == Verdict::NoMatch {
             hints.extend(self.index.tree.node(ROOT).children.iter().take(MAX_HINTS));
         }
         let category = |node: usize| {
@@ -56,17 +57,17 @@ impl Site<'_> {
             json!({"title": self.index.titles(node), "href": pages.path(0), "about": about})
         };
         json!({
-            "verdict": answer.get("verdict"),
-            "unmet": answer.get("unmet"),
+            "verdict": hits.verdict.as_str(),
+            "unmet": (hits.verdict != Verdict::Match).then_some(&hits.unmet),
             "tools": tools.collect::<Vec<_>>(),
             "categories": hints.into_iter().map(category).collect::<Vec<_>>(),
         })
     }
 
-    /// The page for a query with the answer of `tool_search`; without an answer, it asks for a query.
-    pub fn search(&self, query: &str, answer: Option<&Map<String, Value>>) -> Result<Page, TemplateError> {
+    /// The page for a query with the hits of `tool_search`; without hits, it asks for a query.
+    pub fn search(&self, query: &str, hits: Option<&QueryHits>) -> Result<Page, TemplateError> {
         let query = clipped(&clean_line(query), MAX_QUERY);
-        let mut values = answer.map_or_else(|| json!({}), |answer| self.results(answer));
+        let mut values = hits.map_or_else(|| json!({}), |hits| self.results(hits));
         values["query"] = query.as_str().into();
         let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
         let frame = Frame::new(self, "search", &title, String::new(), AT_ROOT).with_query(&query);

@@ -1,8 +1,9 @@
 //! The unchanged answer of an MCP server, with the data in its blocks and its value for an envelope.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
-use crate::fields::fields;
 use toolcrib_definition::document::from_others;
 use toolcrib_front::mcp::FilledSecrets;
 
@@ -31,6 +32,23 @@ pub struct DataBlock<'a> {
     pub media_type: Option<&'a str>,
     /// The data, in base64.
     pub data: &'a str,
+}
+
+/// A block with data, as the `meta` of an envelope describes it.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DescribedData {
+    /// The index of the block in `content`.
+    pub block: usize,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(rename = "mimeType")]
+    pub media_type: Option<String>,
+    pub bytes: usize,
+    /// The path from which the data can be read.
+    pub link: Option<String>,
+    /// The file that the data was written to.
+    pub file: Option<String>,
 }
 
 impl McpAnswer {
@@ -94,9 +112,8 @@ impl McpAnswer {
     }
 
     /// Type and size of the blocks with data, for the `meta` of an envelope.
-    pub(crate) fn described_data(&self) -> Option<Value> {
-        let described: Vec<Value> = self.data_blocks().iter().map(DataBlock::described).collect();
-        (!described.is_empty()).then(|| described.into())
+    pub(crate) fn described_data(&self) -> Vec<DescribedData> {
+        self.data_blocks().iter().map(DataBlock::described).collect()
     }
 }
 
@@ -107,14 +124,15 @@ impl DataBlock<'_> {
         (self.data.len() - padding) * 3 / 4
     }
 
-    fn described(&self) -> Value {
-        let described = fields([
-            ("block", Some(self.index.into())),
-            ("type", Some(self.kind.into())),
-            ("mimeType", self.media_type.map(Value::from)),
-            ("bytes", Some(self.bytes().into())),
-        ]);
-        described.into()
+    fn described(&self) -> DescribedData {
+        DescribedData {
+            block: self.index,
+            kind: self.kind.to_string(),
+            media_type: self.media_type.map(str::to_string),
+            bytes: self.bytes(),
+            link: None,
+            file: None,
+        }
     }
 
     /// The words that stand for the data in a value.

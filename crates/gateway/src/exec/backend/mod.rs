@@ -27,7 +27,7 @@ use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Sess
 
 pub use backend_error::{BackendError, BackendErrorKind, Result};
 pub(super) use backend_error::{failure_of, no_backend};
-pub use mcp_answer::{DataBlock, McpAnswer};
+pub use mcp_answer::{DataBlock, DescribedData, McpAnswer};
 pub use request::{BackendRequest, BackendResponse, Begun};
 
 /// The backends of a catalog, with the connections that stay open between calls.

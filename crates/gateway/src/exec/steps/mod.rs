@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::backend::{Backends, Begun};
 use super::call::{Checked, Notes};
-use super::envelope::{Envelope, Outcome};
+use super::envelope::Envelope;
 use super::fingerprint::fingerprint;
 use super::request::{CallRequest, EffectLimit, LONGEST_KEY, StepOf};
 use super::sent_arguments::SentArguments;
@@ -171,14 +171,13 @@ impl<'c> Run<'c> {
         let result = self.call_step(step, (index, &tool), args).await;
         let result = result.map_err(|error| self.failed(step, &tool, error, notes))?;
         Self::warnings(step, &result, notes);
-        let is_replayed = matches!(result.outcome, Outcome::Replayed(_));
-        let mut answer = match result.outcome {
-            Outcome::Failed(error) => return Err(self.failed(step, &tool, error, notes)),
-            outcome => outcome.into_fields(&tool.op),
+        let answer = result.fields();
+        let mut result_of_step = match result.outcome {
+            Err(error) => return Err(self.failed(step, &tool, error, notes)),
+            Ok(value) => value,
         };
         if is_dry_run && tool.effect != Effect::Read {
-            let would = answer.get_mut("result").and_then(|result| result.get_mut("would"));
-            let would = self.hidden.hide_in(would.map(Value::take).unwrap_or_default());
+            let would = self.hidden.hide_in(result_of_step["would"].take());
             self.add_to_report(step, &tool.op, json!({ "args": shown, "would": would }));
             return Ok(());
         }
@@ -186,14 +185,14 @@ impl<'c> Run<'c> {
         if let Some(shown) = shown {
             facts["args"] = shown;
         }
-        if is_replayed {
+        if result.meta.replayed {
             facts["replayed"] = true.into();
         }
         self.add_to_report(step, &tool.op, facts);
         if tool.effect != Effect::Read {
             self.written.push(&step.id);
         }
-        self.last = answer.get("result").cloned().unwrap_or_default();
+        self.last = result_of_step;
         self.values.earlier.insert(&step.id, Some(answer));
         Ok(())
     }
@@ -218,8 +217,7 @@ impl<'c> Run<'c> {
                 ..CallRequest::default()
             };
             let result = (self.call.run_step)(self.call.context.clone(), request, self.call.functions).await;
-            let has_failed_before =
-                matches!(result.outcome, Outcome::Replayed(_)) && result.outcome.error().is_some();
+            let has_failed_before = result.meta.replayed && result.outcome.is_err();
             if !has_failed_before {
                 return Ok(result);
             }
@@ -229,10 +227,9 @@ impl<'c> Run<'c> {
     }
 
     fn warnings(step: &Step, result: &Envelope, notes: &mut Notes) {
-        let warnings = result.meta.get("warnings").and_then(Value::as_array);
-        let texts = warnings.into_iter().flatten().filter_map(Value::as_str);
-        notes.warnings.extend(texts.map(|text| format!("step `{}`: {text}", step.id)));
-        if matches!(result.outcome, Outcome::Replayed(_)) {
+        let warnings = result.meta.warnings.iter().flatten();
+        notes.warnings.extend(warnings.map(|text| format!("step `{}`: {text}", step.id)));
+        if result.meta.replayed {
             let text = "was done by an earlier call with this idempotency_key, and not again";
             notes.warnings.push(format!("step `{}` {text}", step.id));
         }

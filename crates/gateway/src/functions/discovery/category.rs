@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::json;
+
 use super::category_ranking::by_words;
 use super::entries::{category_hints, segments};
 use crate::context::CatalogView;
@@ -93,7 +95,7 @@ fn unknown_category(view: &CatalogView, path: &str) -> ToolError {
     let next = match close.first().or(roots.first()) {
         Some(&node) => format!(
             "list one of `hints`, such as {}, or find a category by what it is for with search_nodes",
-            segments(tree.node(node))
+            json!(segments(tree.node(node)))
         ),
         None => "call list without a path: there is no category".into(),
     };

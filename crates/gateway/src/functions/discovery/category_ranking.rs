@@ -2,7 +2,7 @@
 
 use super::entries::{CategoryHit, hundredths};
 use super::scope::{Scope, read_part, search_anywhere_first};
-use crate::functions::function::{CatalogView, FunctionContext};
+use crate::context::{CatalogView, FunctionContext};
 use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{SearchRequest, SearchResult, Verdict};
 

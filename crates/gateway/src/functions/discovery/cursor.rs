@@ -1,7 +1,7 @@
 //! Cursors of lists. A cursor of a list holds the last listed key, so that the next page is right even when the catalog has
 //! changed in between. A cursor of a ranking holds the number of listed results, and is valid as long as the catalog is the same.
 
-use crate::functions::function::{ErrorCode, Result, ToolError};
+use crate::tool_error::{ErrorCode, Result, ToolError};
 
 /// The request that a cursor belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]

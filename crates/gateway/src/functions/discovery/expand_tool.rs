@@ -3,10 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
+use super::entries::segments;
 use super::named_tool::named_tool;
-use crate::functions::function::{Answer, CatalogView, FunctionContext, Result, ToolError};
-use crate::functions::function::{Arguments, Function};
+use crate::context::{CatalogView, FunctionContext};
+use crate::functions::arguments::Arguments;
+use crate::functions::read_tool_doc::ReadPage;
+use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::{Callable, Tool};
 use toolcrib_definition::{Effect, NoSchemaMode, Schema};
 
@@ -17,44 +21,48 @@ pub(crate) struct ExpandTool {
 }
 
 /// The fields of a tool.
-#[derive(Serialize)]
-struct Expanded<'e> {
-    ok: bool,
-    tool_id: &'e str,
-    path: Vec<&'e str>,
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize)]
+pub struct Expanded {
+    tool_id: String,
+    path: Vec<String>,
     /// Its other categories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also_in: Vec<Vec<&'e str>>,
-    name: &'e str,
-    summary: &'e str,
+    also_in: Vec<Vec<String>>,
+    name: String,
+    summary: String,
+    #[serialize_always]
     args_schema: Option<Box<RawValue>>,
+    #[serialize_always]
     result_schema: Option<Box<RawValue>>,
     effect: Effect,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     approval: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deprecated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaced_by: Option<&'e str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<String>,
     cost: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_callable: Option<&'e str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    not_callable: Option<String>,
     example: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fill_in: Vec<String>,
-    doc_version: &'e str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    doc_version: String,
     schema_version: Option<String>,
-    meta: Value,
+}
+
+impl Expanded {
+    pub(crate) fn page(&self) -> ReadPage<'_> {
+        ReadPage { op: &self.tool_id, version: &self.doc_version, proves: false }
+    }
 }
 
 impl Arguments for ExpandTool {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer> {
+    type Reply = Box<Expanded>;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Box<Expanded>> {
         let view = &context.view;
         let (index, tool) = named_tool(view, &self.tool_id)?;
-        Ok(Answer::from_json(made(view, index, tool)?.into()))
+        expanded(view, index, tool).map(Box::new)
     }
 }
 
@@ -67,43 +75,53 @@ fn called(tool: &Tool) -> Option<Value> {
     Some(call)
 }
 
-fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String> {
+fn expanded(view: &CatalogView, index: usize, tool: &Tool) -> Result<Expanded> {
     let page = view.page(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
     let page = page.as_ref().map_err(ToolError::internal)?;
     let definition = &tool.definition;
     let tree = view.tree();
-    let mut places = tree.places(index).iter().map(|&place| tree.node(place).segments());
+    let mut places = tree.places(index).iter().map(|&place| segments(tree.node(place)));
     let (not_callable, unchecked) = match tool.parameters.callable() {
-        Callable::No(reason) => (Some(reason.as_str()), false),
+        Callable::No(reason) => (Some(reason.clone()), false),
         Callable::Unchecked(mode) => (None, *mode == NoSchemaMode::HumanApproval),
         Callable::Checked => (None, false),
     };
     let mut expanded = Expanded {
-        ok: true,
-        tool_id: &tool.op,
+        tool_id: tool.op.clone(),
         path: places.next().unwrap_or_default(),
         also_in: places.collect(),
-        name: &tool.name,
-        summary: &tool.short,
+        name: tool.name.clone(),
+        summary: tool.short.clone(),
         args_schema: definition.parameters.as_ref().and_then(verbatim),
         result_schema: definition.result_schema.as_ref().and_then(verbatim),
         effect: tool.effect,
         approval: definition.approval == Some(true) || unchecked,
         deprecated: definition.deprecated == Some(true),
-        replaced_by: definition.replaced_by.as_deref(),
+        replaced_by: definition.replaced_by.clone(),
         cost: definition.cost,
         not_callable,
         example: called(tool),
         fill_in: tool.fill_in.iter().map(|pointer| format!("/arguments{pointer}")).collect(),
-        doc_version: &page.version,
+        doc_version: page.version.clone(),
         schema_version: None,
-        meta: Value::Null,
     };
-    // The version belongs to the whole answer, not to the catalog.
-    let json = serde_json::to_string(&expanded).map_err(ToolError::internal)?;
-    expanded.schema_version = Some(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string());
-    expanded.meta = json!({ "registry_version": view.catalog().version });
-    serde_json::to_string(&expanded).map_err(ToolError::internal)
+    expanded.schema_version = Some(expanded.version().map_err(ToolError::internal)?);
+    Ok(expanded)
+}
+
+impl Expanded {
+    /// The version of the whole answer, whatever the version of its catalog is.
+    fn version(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Versioned<'a> {
+            ok: bool,
+            #[serde(flatten)]
+            fields: &'a Expanded,
+            meta: (),
+        }
+        let json = serde_json::to_string(&Versioned { ok: true, fields: self, meta: () })?;
+        Ok(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string())
+    }
 }
 
 /// Characters of a version.

@@ -1,16 +1,16 @@
 //! `list`: the content of a category. Without a query and tags its direct content, with them everything below it.
 
 use serde::Deserialize;
-use serde_json::Map;
 
 use super::category::category;
 use super::category_ranking::fitting_categories;
 use super::cursor::CursorScope;
-use super::entries::{CategoryHit, category_fields, place, segments, tool_fields};
+use super::entries::{CategoryEntry, CategoryHit, Listed, Listing, ToolEntry, place, segments};
 use super::scope::{Scope, query, search_in_scope};
 use super::search_tool_by_category::nothing;
-use crate::functions::function::{Answer, CatalogView, ErrorCode, FunctionContext, Result, ToolError};
-use crate::functions::function::{Arguments, Function};
+use crate::context::{CatalogView, FunctionContext};
+use crate::functions::arguments::Arguments;
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_definition::quoted;
 use toolcrib_search::semantic::SemanticStatus;
 use toolcrib_search::{Hit, Verdict};
@@ -40,15 +40,12 @@ enum Line {
 }
 
 /// Some lines of a list, with the cursor of the rest.
-struct Page {
-    lines: Vec<Line>,
-    next: Option<String>,
-    /// Whether a search used meaning.
-    semantic: Option<SemanticStatus>,
-}
+type Lines = (Vec<Line>, Option<String>);
 
 impl Arguments for List {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer> {
+    type Reply = Listed;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Listed> {
         let view = &context.view;
         // An unknown path is answered by a search.
         if self.query.is_some() || !self.path.is_empty() {
@@ -57,12 +54,11 @@ impl Arguments for List {
         let scope = Scope { node: category(view, &self.path)?, tags: &self.tags };
         let node = view.tree().node(scope.node);
         let query = self.query.as_deref().and_then(query);
-        let origin = CursorScope::of(
-            function.name(),
-            &[&node.path, &scope.tags.join("\n"), query.unwrap_or_default()],
-        );
-        let page = match query {
-            Some(query) => fitting(context, &self, scope, query, &origin).await?,
+        let origin =
+            CursorScope::of("list", &[&node.path, &scope.tags.join("\n"), query.unwrap_or_default()]);
+        let mut semantic = None;
+        let (lines, next_cursor) = match query {
+            Some(query) => fitting(context, &self, scope, query, &origin, &mut semantic).await?,
             None if self.tags.is_empty() => {
                 let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
                 let lines = node.children.iter().map(|&node| Line::Node(node, None)).chain(tools);
@@ -71,12 +67,20 @@ impl Arguments for List {
             None => tagged(view, &self, scope, &origin)?,
         };
         let is_direct = self.tags.is_empty() && query.is_none();
-        let semantic = page.semantic.clone();
-        let answer = answer(view, scope, is_direct, page);
-        Ok(match semantic {
-            Some(semantic) => answer.with_semantic_status(&semantic),
-            None => answer,
-        })
+        let mut nodes = Vec::new();
+        let mut tools = Vec::new();
+        for line in lines {
+            match line {
+                Line::Node(node, hit) => {
+                    nodes.push(CategoryEntry::of(view.tree().node(node)).ranked(hit.as_ref()));
+                }
+                Line::Tool(tool, hit) => {
+                    let place = if is_direct { scope.node } else { place(view, tool, scope.node) };
+                    tools.push(ToolEntry::of(view, tool, place, hit.as_ref()));
+                }
+            }
+        }
+        Ok(Listed { listing: Listing::Content { path: segments(node), nodes, tools, next_cursor }, semantic })
     }
 }
 
@@ -97,7 +101,7 @@ fn browsed(
     asked: &List,
     origin: &CursorScope,
     lines: impl Iterator<Item = Line>,
-) -> Result<Page> {
+) -> Result<Lines> {
     let after = origin.key(asked.cursor.as_deref())?;
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -106,11 +110,11 @@ fn browsed(
     let page = &keyed[from..to];
     let last = if to < keyed.len() { page.last() } else { None };
     let next = last.map(|(last, _)| origin.after_key(last));
-    Ok(Page { lines: page.iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
+    Ok((page.iter().map(|(_, line)| line.clone()).collect(), next))
 }
 
 /// Categories and tools with all of the tags, anywhere below.
-fn tagged(view: &CatalogView, asked: &List, scope: Scope<'_>, origin: &CursorScope) -> Result<Page> {
+fn tagged(view: &CatalogView, asked: &List, scope: Scope<'_>, origin: &CursorScope) -> Result<Lines> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
@@ -136,8 +140,7 @@ fn untagged(view: &CatalogView, scope: Scope<'_>) -> ToolError {
         tags => format!("nothing {place} has all of the tags {}", quoted(&tags.join(", "))),
     };
     let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
-    ToolError::new(ErrorCode::NoMatchInCategory, message, next)
-        .hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect())
+    ToolError::new(ErrorCode::NoMatchInCategory, message, next).hint("tags", node.tags.clone())
 }
 
 /// Categories and tools that fit a query, anywhere below: the best categories, then tools.
@@ -147,7 +150,8 @@ async fn fitting(
     scope: Scope<'_>,
     query: &str,
     origin: &CursorScope,
-) -> Result<Page> {
+    semantic: &mut Option<SemanticStatus>,
+) -> Result<Lines> {
     let view = &*context.view;
     let tree = view.tree();
     let version = &view.catalog().version;
@@ -157,7 +161,8 @@ async fn fitting(
     if !scope.tags.is_empty() && is_excluded {
         return Err(untagged(view, scope));
     }
-    let (found, semantic) = search_in_scope(context, query, scope, to.saturating_add(1)).await;
+    let (found, status) = search_in_scope(context, query, scope, to.saturating_add(1)).await;
+    *semantic = Some(status);
     let fits = found.verdict != Verdict::NoMatch;
     let (near, _) = fitting_categories(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category fits only when the query names it.
@@ -176,27 +181,5 @@ async fn fitting(
     }
     let next = (lines.len() > to).then(|| origin.at_offset(to, version));
     let lines = lines.into_iter().skip(from).take(asked.limit.unwrap_or(LIMIT)).collect();
-    Ok(Page { lines, next, semantic: Some(semantic) })
-}
-
-fn answer(view: &CatalogView, scope: Scope<'_>, is_direct: bool, page: Page) -> Answer {
-    let tree = view.tree();
-    let mut nodes = Vec::new();
-    let mut tools = Vec::new();
-    for line in page.lines {
-        match line {
-            Line::Node(node, hit) => nodes.push(category_fields(tree.node(node), hit.as_ref())),
-            Line::Tool(tool, hit) => {
-                let node = if is_direct { scope.node } else { place(view, tool, scope.node) };
-                tools.push(tool_fields(view, tool, node, hit.as_ref()));
-            }
-        }
-    }
-    let fields = Map::from_iter([
-        ("path".to_string(), segments(tree.node(scope.node))),
-        ("nodes".to_string(), nodes.into()),
-        ("tools".to_string(), tools.into()),
-        ("next_cursor".to_string(), page.next.into()),
-    ]);
-    Answer::new(fields, None)
+    Ok((lines, next))
 }

@@ -19,8 +19,10 @@ mod search_tool_by_category;
 
 pub(super) use category::category;
 pub(super) use category_ranking::near_categories;
+pub use entries::{CategoryEntry, Listed};
 pub(super) use entries::{category_hints, hundredths};
 pub(super) use expand_tool::ExpandTool;
+pub use expand_tool::Expanded;
 pub(super) use list::List;
 pub(super) use named_tool::{named_tool, not_authorized};
 pub(super) use scope::{Scope, UNREAD, blank, ranked, read_part};

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
-use crate::functions::function::{CatalogView, FunctionContext, ToolError};
-use crate::functions::search::{SearchOutcome, SearchQuery};
+use crate::context::{CatalogView, FunctionContext};
+use crate::functions::search::{SearchOutcome, find};
+use crate::tool_error::ToolError;
 use toolcrib_search::semantic::SemanticStatus;
-use toolcrib_search::{SearchRequest, SearchResult, Verdict};
+use toolcrib_search::{SearchResult, Verdict};
 
 /// Next step where nothing fits and a source could not be read: the tool may be in it.
 pub(crate) const UNREAD: &str = "not all sources of the catalog could be read, and the tool may be in one of those: ask again \
@@ -35,14 +34,20 @@ pub(crate) struct Scope<'s> {
 }
 
 impl Scope<'_> {
-    fn is_everything(self) -> bool {
-        self.node == 0 && self.tags.is_empty()
-    }
-
     /// The tools in it, by position.
     pub(super) fn tools(self, view: &CatalogView) -> impl Iterator<Item = usize> {
         let below = &view.tree().node(self.node).descendant_tools;
         below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].definition.tags))
+    }
+
+    /// Which tools are in it; `None` if all are.
+    fn marked(self, view: &CatalogView) -> Option<Vec<bool>> {
+        if self.node == 0 && self.tags.is_empty() {
+            return None;
+        }
+        let mut inside = vec![false; view.catalog().tools.len()];
+        self.tools(view).for_each(|tool| inside[tool] = true);
+        Some(inside)
     }
 
     /// Whether these tags include all wanted ones.
@@ -69,18 +74,8 @@ pub(crate) async fn ranked(
     scope: Scope<'_>,
     limit: usize,
 ) -> SearchOutcome {
-    let view = &*context.view;
-    let mut inside = Vec::new();
-    if !scope.is_everything() {
-        inside.resize(view.catalog().tools.len(), false);
-        scope.tools(view).for_each(|tool| inside[tool] = true);
-    }
-    let within = |entry: usize| inside.get(entry).copied().unwrap_or(false);
-    let within: Option<&(dyn Fn(usize) -> bool + Sync)> =
-        if scope.is_everything() { None } else { Some(&within) };
-    let queries = queries.iter().map(|query| read_part(query));
-    let wanted: Vec<SearchQuery<'_>> = queries.map(|query| SearchQuery { query, within, limit }).collect();
-    context.search(&wanted).await
+    let queries: Vec<&str> = queries.iter().map(|query| read_part(query)).collect();
+    context.search(&queries, scope.marked(&context.view).as_deref(), limit).await
 }
 
 /// Confidence below which the hits in a category are compared with tools elsewhere.
@@ -118,12 +113,10 @@ pub(super) async fn search_in_scope(
 }
 
 /// Words of a query that the nearest tools in a scope do not have.
-pub(super) fn unmet(view: &CatalogView, query: &str, scope: Scope<'_>) -> Vec<Value> {
-    let inside: HashSet<usize> = scope.tools(view).collect();
+pub(super) fn unmet(view: &CatalogView, query: &str, scope: Scope<'_>) -> Vec<String> {
     let query = read_part(query);
-    let within = |tool| inside.contains(&tool);
-    let near = view.search().find(SearchRequest { query, within: Some(&within), limit: FIRST });
-    view.search().unmet(query, &near.hits).into_iter().map(Value::from).collect()
+    let near = find(view, query, scope.marked(view).as_deref(), FIRST, None);
+    view.search().unmet(query, &near.hits)
 }
 
 /// Ranks for one query, without a look at tools elsewhere.

@@ -1,13 +1,13 @@
 //! `search_nodes`: the categories that fit a query, for a caller who does not know where to start.
 
 use serde::Deserialize;
-use serde_json::{Map, json};
 
 use super::category_ranking::fitting_categories;
-use super::entries::{CategoryHit, category_hints, hundredths, segments};
+use super::entries::{CategoryEntry, CategoryHit, Listed, Listing, category_hints};
 use super::scope::{Scope, UNREAD, blank, query, unmet};
-use crate::functions::function::{Answer, ErrorCode, FunctionContext, ToolError};
-use crate::functions::function::{Arguments, Function};
+use crate::context::FunctionContext;
+use crate::functions::arguments::Arguments;
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_definition::quoted;
 
 /// Arguments of `search_nodes`.
@@ -18,7 +18,9 @@ pub(crate) struct SearchNodes {
 }
 
 impl Arguments for SearchNodes {
-    async fn answer(self, _: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    type Reply = Listed;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Listed> {
         let query = query(&self.query).ok_or_else(|| blank("query"))?;
         let view = &*context.view;
         let (found, semantic) = fitting_categories(context, query, self.limit.unwrap_or(5)).await;
@@ -35,14 +37,8 @@ impl Arguments for SearchNodes {
                 .hint("unmet", unmet(view, query, Scope::default()))
                 .hint("categories", category_hints(view, &near[..near.len().min(12)])));
         }
-        let result = |hit: &CategoryHit| {
-            let node = view.tree().node(hit.node);
-            let confidence = hundredths(hit.confidence);
-            let reason = &hit.reason;
-            json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
-        };
+        let result = |hit: &CategoryHit| CategoryEntry::hint(view.tree().node(hit.node)).ranked(Some(hit));
         let results = found.hits.iter().map(result).collect();
-        let fields = Map::from_iter([("results".to_string(), results)]);
-        Ok(Answer::new(fields, None).with_semantic_status(&semantic))
+        Ok(Listed { listing: Listing::Categories { results }, semantic: Some(semantic) })
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::Map;
 
 use super::category::category;
 use super::category_ranking::by_words;
 use super::cursor::CursorScope;
-use super::entries::{category_hints, place, segments, tool_fields};
+use super::entries::{Listed, Listing, ToolEntry, category_hints, segments};
 use super::scope::{Scope, UNREAD, blank, query, search_anywhere_first, search_in_scope, unmet};
-use crate::functions::function::{Answer, ErrorCode, FunctionContext, ToolError};
-use crate::functions::function::{Arguments, Function};
+use crate::context::FunctionContext;
+use crate::functions::arguments::Arguments;
+use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_definition::quoted;
-use toolcrib_search::{Hit, Verdict};
+use toolcrib_search::Verdict;
 
 /// Most categories, and tools of other categories, that an error suggests.
 const SUGGESTED: usize = 3;
@@ -29,14 +29,16 @@ pub(crate) struct SearchToolByCategory {
 }
 
 impl Arguments for SearchToolByCategory {
-    async fn answer(self, function: &Function, context: &FunctionContext) -> Result<Answer, ToolError> {
+    type Reply = Listed;
+
+    async fn answer(self, context: &FunctionContext) -> Result<Listed> {
         let query = query(&self.query).ok_or_else(|| blank("query"))?;
         let view = &context.view;
         view.wait_for_indexes().await;
         let scope = Scope { node: category(view, &self.category_path)?, tags: &[] };
         let category = view.tree().node(scope.node);
         let version = &view.catalog().version;
-        let origin = CursorScope::of(function.name(), &[&category.path, query]);
+        let origin = CursorScope::of("search_tool_by_category", &[&category.path, query]);
         let from = origin.offset(self.cursor.as_deref(), version)?;
         let limit = self.limit.unwrap_or(5);
         let to = from.saturating_add(limit);
@@ -44,15 +46,13 @@ impl Arguments for SearchToolByCategory {
         if found.verdict == Verdict::NoMatch || found.hits.is_empty() {
             return Err(nothing(context, scope, query).await);
         }
-        let result = |hit: &Hit| tool_fields(view, hit.entry, place(view, hit.entry, scope.node), Some(hit));
-        let results = found.hits.iter().skip(from).take(limit).map(result).collect();
-        let next = (found.hits.len() > to).then(|| origin.at_offset(to, version));
-        let fields = Map::from_iter([
-            ("category_path".to_string(), segments(category)),
-            ("results".to_string(), results),
-            ("next_cursor".to_string(), next.into()),
-        ]);
-        Ok(Answer::new(fields, None).with_semantic_status(&semantic))
+        let shown = found.hits.iter().skip(from).take(limit);
+        let listing = Listing::Tools {
+            category_path: segments(category),
+            results: shown.map(|hit| ToolEntry::found(view, hit, scope.node)).collect(),
+            next_cursor: (found.hits.len() > to).then(|| origin.at_offset(to, version)),
+        };
+        Ok(Listed { listing, semantic: Some(semantic) })
     }
 }
 
@@ -91,11 +91,10 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     } else {
         "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
     };
-    let tools =
-        elsewhere.iter().map(|hit| tool_fields(view, hit.entry, place(view, hit.entry, 0), Some(hit)));
+    let tools: Vec<ToolEntry> = elsewhere.iter().map(|hit| ToolEntry::found(view, hit, 0)).collect();
     let message = format!("{part} fits `{}`", quoted(query));
     ToolError::new(ErrorCode::NoMatchInCategory, message, next)
         .hint("unmet", unmet(view, query, scope))
         .hint("categories", category_hints(view, &categories))
-        .hint("tools", tools.collect())
+        .hint("tools", tools)
 }
