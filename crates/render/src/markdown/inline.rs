@@ -10,6 +10,9 @@ use super::plain::{INLINE, is_plain};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::markdown::{Edit, Inline, Link, edited};
 
+/// Most readings of a line: one that still has emphasis then is shown as code.
+const MAX_READINGS: usize = 5;
+
 /// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by
 /// its address where that is a web address. A word that Markdown would read as markup becomes code.
 pub fn inline(text: &str) -> String {
@@ -17,8 +20,16 @@ pub fn inline(text: &str) -> String {
         return text.to_string();
     }
     let line = without_links_and_emphasis(&clean_line(text));
-    let line = break_marker(&line, "<! --");
-    Line::read(&line).written()
+    let mut line = Line::read(&break_marker(&line, "<! --")).written();
+    // What is code now can have hidden emphasis from the parser.
+    for _ in 0..MAX_READINGS {
+        let read = Line::read(&line);
+        if read.marks.is_empty() {
+            return line;
+        }
+        line = read.written();
+    }
+    code(&line)
 }
 
 /// A name as one line that shows every character of it: as code where Markdown would read more than its text.
