@@ -262,7 +262,7 @@ impl ToolError {
             ("code", Some(json!(self.code))),
             ("message", Some(self.message.as_str().into())),
             ("details", Some(details.into())),
-            ("help_path", Some(self.help_path.as_deref().unwrap_or_default().into())),
+            ("help_path", Some(self.help_path.as_deref().unwrap_or(op).into())),
             ("nearest", list(&self.nearest)),
             ("next_action", Some(self.next_action.as_str().into())),
             ("example", example),

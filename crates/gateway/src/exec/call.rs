@@ -5,14 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
 
 use super::backend::McpAnswer;
 use super::envelope::{CallMeta, Envelope};
 use super::request::CallRequest;
 use crate::context::FunctionContext;
-use crate::fields::fields;
-use crate::state::{Event, EventKind, StateStore, now};
+use crate::state::StateStore;
 use crate::tool_error::{Certainty, ErrorCode, ToolError};
 use toolcrib_catalog::arguments::Repair;
 use toolcrib_catalog::config::Config;
@@ -127,77 +126,30 @@ impl Call {
         matches!(backend, Some(Backend::Steps(_)))
     }
 
+    /// The fingerprint by which keys and approvals recognize the same call. A further text distinguishes calls.
+    pub(super) fn fingerprint(&self, also: &str) -> String {
+        fingerprint(self.op(), self.arguments(), also)
+    }
+
     /// Longest silence of the backend, unless it has a limit of its own.
     pub(super) fn longest_silence(&self) -> Duration {
         self.config().exec.longest_silence()
     }
 
-    /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
-    pub(super) fn carried(&self) -> Map<String, Value> {
-        let caller = &self.context.caller;
-        let session = if caller.names_session { caller.session.as_deref() } else { None };
-        fields([
-            ("dry_run", self.request.dry_run.map(Value::from)),
-            ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
-            ("receipt", self.request.receipt.as_deref().map(Value::from)),
-            ("session", session.map(Value::from)),
-        ])
-    }
-
-    /// The `meta` of the envelope. A replayed answer has its own warnings.
-    pub(super) fn meta(&self, notes: &Notes) -> CallMeta {
-        let tenths = self.started.elapsed().as_micros() / 100;
-        let trace_id = Some(self.context.trace.id().to_string());
-        let latency_ms = if tenths.is_multiple_of(10) {
-            Number::from_u128(tenths / 10)
-        } else {
-            Number::from_f64(tenths as f64 / 10.0)
-        };
-        if let Some(replayed) = &notes.replayed {
-            return CallMeta { trace_id, latency_ms, replayed: true, ..replayed.clone() };
-        }
-        let unchecked = if self.validated == Some(false) { self.no_schema_mode() } else { None };
-        CallMeta {
-            trace_id,
-            latency_ms,
-            warnings: Some(self.request.warnings.iter().chain(&notes.warnings).cloned().collect()),
-            dry_run: self.is_dry_run,
-            validated: unchecked.map(|_| false),
-            no_schema_mode: unchecked,
-            more: notes.continuation.clone(),
-            blocks: notes.original.as_ref().map(|original| original.described_data()).unwrap_or_default(),
-            context: notes.session_context.clone(),
-            replayed: false,
-        }
-    }
-
-    /// An event of this call for the trace, without its facts.
-    pub(super) fn event(&self, kind: EventKind) -> Event {
-        let caller = &self.context.caller;
-        Event {
-            at: now(),
-            trace_id: self.context.trace.id().to_string(),
-            caller: caller.name.to_string(),
-            session: caller.session.as_ref().map(ToString::to_string),
-            kind,
-            function: self.request.function.to_string(),
-            latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            ..Event::default()
-        }
-    }
-
     /// The error of a call that has panicked. `was_begun`: whether its backend may have been sent something.
     pub(super) fn panicked(&self, was_begun: bool) -> ToolError {
-        let may_have_run = was_begun && self.effect() != Effect::Read;
-        let (message, next) = if may_have_run {
-            let message = format!("{MISTAKE}; whether the call was run is not known");
-            (message, "tell the operator; check whether it was done before you send it again")
+        let error =
+            |message, next| ToolError::new(ErrorCode::Internal, format!("{MISTAKE}; {message}"), next);
+        if !was_begun {
+            return error("nothing was changed", "tell the operator");
+        }
+        let error = if self.effect() == Effect::Read {
+            error("nothing was changed", "tell the operator")
         } else {
-            (format!("{MISTAKE}; nothing was changed"), "tell the operator")
+            let next = "tell the operator; check whether it was done before you send it again";
+            error("whether the call was run is not known", next).detail("may_have_run", true)
         };
-        let error = ToolError::new(ErrorCode::Internal, message, next);
-        let error = if was_begun { error.with_certainty(Certainty::Unknown) } else { error };
-        if may_have_run { error.detail("may_have_run", true) } else { error }
+        error.with_certainty(Certainty::Unknown)
     }
 }
 
@@ -220,5 +172,57 @@ impl Deref for Checked {
 
     fn deref(&self) -> &Call {
         &self.call
+    }
+}
+
+/// The hash of an op, its arguments, and a further text that distinguishes calls.
+fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(op.as_bytes()).update(b"\0").update(also.as_bytes()).update(b"\0");
+    add(&mut hasher, arguments);
+    hasher.finalize().to_hex()[..32].to_string()
+}
+
+fn add(hasher: &mut blake3::Hasher, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            hasher.update(b"{").update(&fields.len().to_le_bytes());
+            for (name, field) in fields {
+                hasher.update(&name.len().to_le_bytes()).update(name.as_bytes());
+                add(hasher, field);
+            }
+        }
+        Value::Array(items) => {
+            hasher.update(b"[").update(&items.len().to_le_bytes());
+            items.iter().for_each(|item| add(hasher, item));
+        }
+        Value::String(text) => {
+            hasher.update(b"\"").update(&text.len().to_le_bytes()).update(text.as_bytes());
+        }
+        plain => {
+            hasher.update(b"=").update(plain.to_string().as_bytes()).update(b"\0");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::fingerprint;
+
+    #[test]
+    fn the_order_of_arguments_does_not_matter_and_everything_else_does() {
+        let one = fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "");
+        assert_eq!(one, fingerprint("a.b", &json!({"y": [1, "2"], "x": 1}), ""));
+        for other in
+            [json!({"x": 1, "y": [1, 2]}), json!({"x": 1, "y": ["2", 1]}), json!({"x": 1}), json!({})]
+        {
+            assert_ne!(one, fingerprint("a.b", &other, ""));
+        }
+        assert_ne!(one, fingerprint("a.c", &json!({"x": 1, "y": [1, "2"]}), ""));
+        assert_ne!(one, fingerprint("a.b", &json!({"x": 1, "y": [1, "2"]}), "NOT_FOUND"));
     }
 }

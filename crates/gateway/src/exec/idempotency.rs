@@ -9,10 +9,10 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::call::{Checked, Notes};
+use super::check::{require_writable, unwritable};
 use super::envelope::{read_stored, stored};
-use super::fingerprint::fingerprint;
-use super::record::{KEY_IN_MEMORY, require_writable, unwritable};
-use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
+use super::record::KEY_IN_MEMORY;
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, WaitBudget, random_id};
 use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
 use toolcrib_definition::Effect;
 use toolcrib_definition::guard::guarded;
@@ -40,7 +40,7 @@ pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<
         fingerprint: match &call.request.step {
             // Its arguments may differ the next time, when the reads before it are run again.
             Some(step) => step.identity.clone(),
-            None => fingerprint(call.op(), call.arguments(), ""),
+            None => call.fingerprint(""),
         },
         owner: random_id("ow"),
     };
@@ -63,15 +63,11 @@ pub(super) async fn reserve(call: &Checked, notes: &mut Notes) -> Result<Option<
 }
 
 /// Renews a claim for as long as its call runs.
-pub(super) async fn hold<T>(
-    claim: Option<&Claim>,
-    state: &StateStore,
-    running: impl Future<Output = T>,
-) -> T {
+pub(super) async fn hold<T>(claim: Option<&Claim>, call: &Checked, running: impl Future<Output = T>) -> T {
     let Some(claim) = claim else { return running.await };
     tokio::select! {
         ran = running => ran,
-        never = renew_claim(state, claim) => match never {},
+        never = renew_claim(call, claim) => match never {},
     }
 }
 
@@ -79,13 +75,11 @@ pub(super) async fn hold<T>(
 pub(super) async fn settle(
     claim: Option<&Claim>,
     call: &Checked,
-    ran: Result<Value>,
+    outcome: Result<Value>,
     notes: &mut Notes,
 ) -> Result<Value> {
-    let certainty = ran.as_ref().map_or_else(|error| error.certainty, |_| Certainty::Answered);
-    let outcome = ran.map_err(|error| error.or_help_path(call.op()));
     let Some(claim) = claim else { return outcome };
-    let settled = match certainty {
+    let settled = match outcome.as_ref().map_or_else(|error| error.certainty, |_| Certainty::Answered) {
         Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
         Certainty::Unknown => ClaimOutcome::Unknown,
         Certainty::Answered => ClaimOutcome::Answered(stored(call.op(), &outcome, &call.meta(notes))),
@@ -99,15 +93,14 @@ pub(super) async fn settle(
 
 /// The status of a claim, which this call acquires if it is free.
 async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<ClaimStatus> {
-    let state = call.state();
     let claimed = match require_writable(&call.context, &mut notes.warnings) {
-        Ok(()) => acquire_claim(state, claim, call.longest_silence()).await.map_err(unwritable),
+        Ok(()) => acquire_claim(call, claim).await.map_err(unwritable),
         Err(failure) => Err(failure),
     };
     match claimed {
         Ok(status) => Ok(status),
         // The outcome of a used key can be read even if the trace cannot be written now.
-        Err(failure) => match state.recall(claim, LEASE).await {
+        Err(failure) => match call.state().recall(claim, LEASE).await {
             Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
             _ => Err(failure),
         },
@@ -115,11 +108,12 @@ async fn status_of(call: &Checked, claim: &Claim, notes: &mut Notes) -> Result<C
 }
 
 /// The status of a claim, once no other caller holds it, or the wait was too long.
-async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Result<ClaimStatus, StateError> {
+async fn acquire_claim(call: &Checked, claim: &Claim) -> Result<ClaimStatus, StateError> {
+    let time = call.longest_silence();
     let mut wait = POLL_INTERVALS.0;
     let begun = Instant::now();
     loop {
-        let claimed = state.claim(claim, LEASE).await?;
+        let claimed = call.state().claim(claim, LEASE).await?;
         if claimed != ClaimStatus::Running || begun.elapsed() >= time {
             return Ok(claimed);
         }
@@ -129,11 +123,11 @@ async fn acquire_claim(state: &StateStore, claim: &Claim, time: Duration) -> Res
 }
 
 /// Holds a claim for as long as its call runs.
-async fn renew_claim(state: &StateStore, claim: &Claim) -> Infallible {
+async fn renew_claim(call: &Checked, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
         // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
-        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
+        let _ = guarded(WaitBudget::default().with(call.state().claim(claim, LEASE))).await;
     }
 }
 

@@ -8,18 +8,14 @@ pub mod backend;
 mod call;
 mod check;
 mod envelope;
-mod fingerprint;
 mod idempotency;
-mod json_length;
+mod parts;
 mod pointer_references;
 mod record;
 mod request;
 mod results;
 mod select;
 mod send;
-mod sent_arguments;
-mod session_context;
-mod shape;
 mod steps;
 
 use std::time::Duration;
@@ -45,32 +41,27 @@ pub use crate::caller::{Caller, LackedRight};
 pub use approvals::{Decided, Decision, binding, decide, erased, has_changed, whole_arguments};
 pub use call::Functions;
 pub use envelope::{CallMeta, Envelope};
-pub(crate) use json_length::length;
+pub use parts::ResultPart;
 pub(crate) use pointer_references::{part_of, reached};
 pub(crate) use record::{BYTES_A_TOKEN, standing_scope};
 pub(crate) use request::{CallRequest, EffectLimit};
-pub use results::ResultPart;
-pub(crate) use results::next_page;
+pub(crate) use results::{Results, length};
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
 pub async fn execute(context: FunctionContext, request: CallRequest, functions: Functions) -> Envelope {
     let mut call = Call::new(context, request);
     // The tool, its arguments, the allowed effect, the receipt.
     let checked = guarded(check(&mut call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
-    match checked {
-        Err(error) => record(call, Err(error), Notes::default()).await,
-        Ok(tool) => {
-            let operation = Operation::tool(&tool.name);
-            let running = async {
-                match (Checked { call, tool, functions, run_step }) {
-                    call if call.must_outlive_caller() => run_detached(call).await,
-                    call => run(call).await,
-                }
-            };
-            let error = |done: &Envelope| done.error().map(|code| code.as_str().to_string());
-            operation.observe(running, error).await
-        }
-    }
+    let tool = match checked {
+        Err(error) => return record(call, Err(error), Notes::default()).await,
+        Ok(tool) => tool,
+    };
+    let operation = Operation::tool(&tool.name);
+    let call = Checked { call, tool, functions, run_step };
+    let running =
+        async { if call.must_outlive_caller() { run_detached(call).await } else { run(call).await } };
+    let error = |done: &Envelope| done.error().map(|code| code.as_str().to_string());
+    operation.observe(running, error).await
 }
 
 /// Answers a step of a call, which is a call with every check. Its type is erased, since a call may have steps.
@@ -78,19 +69,18 @@ fn run_step(context: FunctionContext, request: CallRequest, functions: Functions
     Box::pin(execute(context, request, functions))
 }
 
-/// Runs a checked call.
+/// Runs a checked call once under its idempotency key, if it has one, and records it.
 async fn run(call: Checked) -> Envelope {
     let mut notes = Notes::default();
-    if call.is_dry_run {
-        let outcome = preview(&call, &mut notes).await;
-        return record(call.call, outcome, notes).await;
-    }
-    // The idempotency key, or the answer of an earlier call with it.
-    let outcome = match reserve(&call, &mut notes).await {
-        Err(outcome) => outcome,
-        Ok(claim) => {
-            let ran = hold(claim.as_ref(), call.state(), run_approved(&call, &mut notes)).await;
-            settle(claim.as_ref(), &call, ran, &mut notes).await
+    let outcome = if call.is_dry_run {
+        preview(&call, &mut notes).await
+    } else {
+        match reserve(&call, &mut notes).await {
+            Ok(claim) => {
+                let ran = hold(claim.as_ref(), &call, run_approved(&call, &mut notes)).await;
+                settle(claim.as_ref(), &call, ran, &mut notes).await
+            }
+            Err(earlier) => earlier,
         }
     };
     record(call.call, outcome, notes).await
@@ -113,7 +103,7 @@ const UNATTENDED: Duration = Duration::from_secs(600);
 async fn run_detached(call: Checked) -> Envelope {
     let Ok(runtime) = Handle::try_current() else { return run(call).await };
     let op = call.op().to_string();
-    let failure = call.panicked(true).or_help_path(&op);
+    let failure = call.panicked(true);
     let meta = call.meta(&Notes::default());
     let lost = Envelope { op, outcome: Err(failure), repaired: Vec::new(), meta, original: None };
     let (_waiting, gone) = oneshot::channel::<()>();

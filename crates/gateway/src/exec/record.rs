@@ -1,21 +1,17 @@
 //! Records calls in the trace (API-6), and answers them.
 
-use std::fmt::Display;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Number, Value, json};
 use tokio::time::timeout;
 
 use super::call::{Call, Notes};
-use super::envelope::Envelope;
-use super::json_length::length;
-use super::session_context::load_session_context;
-use crate::context::FunctionContext;
+use super::envelope::{CallMeta, Envelope};
+use super::results::length;
 use crate::fields::fields;
-use crate::state::{Event, EventKind};
+use crate::state::{Approval, Event, EventKind, now};
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::arguments::decoded;
-use toolcrib_catalog::config::WhenUnwritable;
 use toolcrib_definition::guard::guarded_now;
 use toolcrib_definition::{Effect, secret};
 use toolcrib_front::mcp::FilledSecrets;
@@ -46,13 +42,9 @@ pub(super) async fn record(
     mut notes: Notes,
 ) -> Envelope {
     match &mut outcome {
-        Err(failure) => {
-            failure.help_path.get_or_insert_with(|| call.op().to_string());
-            if failure.example.is_some() {
-                failure.carried = call.carried();
-            }
-        }
-        Ok(_) if notes.replayed.is_none() => load_session_context(&call, &mut notes).await,
+        Err(failure) if failure.example.is_some() => failure.carried = call.carried(),
+        Err(_) => {}
+        Ok(_) if notes.replayed.is_none() => keep_session_context(&call, &mut notes).await,
         Ok(_) => {}
     }
     let has_changed = notes.was_run && call.effect() != Effect::Read;
@@ -67,6 +59,23 @@ pub(super) async fn record(
     Envelope { op, outcome, repaired, meta, original: notes.original }
 }
 
+/// Stores the context that the result has set for the session (API-5), or adds the one that an earlier result has set.
+async fn keep_session_context(call: &Call, notes: &mut Notes) {
+    let Some(session) = call.context.caller.session() else { return };
+    let Some(context) = &notes.session_context else {
+        if call.context.view.has_context_shifts() {
+            notes.session_context = call.state().session_context(&session).await.ok().flatten();
+        }
+        return;
+    };
+    if let Err(error) = call.state().set_session_context(&session, context).await {
+        return notes.warnings.push(format!("the context of the session could not be stored ({error})"));
+    }
+    let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
+    let op = call.tool.as_ref().map(|tool| tool.op.clone());
+    call.state().record(Event { op, outcome: "ok".into(), detail, ..call.event(EventKind::ContextShift) });
+}
+
 fn outcome_word(outcome: &Result<Value, ToolError>) -> &'static str {
     outcome.as_ref().map_or_else(|error| error.code.as_str(), |_| "ok")
 }
@@ -76,7 +85,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Arguments without secrets, for the trace. In a failed call a secret may stand in the wrong place, or be meant for a near
 /// tool, so a name that one of these schemas marks as secret is redacted at any place.
-pub(super) fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Value {
+fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
     let near = failure.nearest.iter().filter_map(|op| call.context.view.catalog().find(op));
@@ -100,6 +109,60 @@ fn input(call: &Call, given: &Value, failure: Option<&ToolError>) -> Value {
 }
 
 impl Call {
+    /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
+    fn carried(&self) -> Map<String, Value> {
+        let caller = &self.context.caller;
+        let session = if caller.names_session { caller.session.as_deref() } else { None };
+        fields([
+            ("dry_run", self.request.dry_run.map(Value::from)),
+            ("idempotency_key", self.request.idempotency_key.as_deref().map(Value::from)),
+            ("receipt", self.request.receipt.as_deref().map(Value::from)),
+            ("session", session.map(Value::from)),
+        ])
+    }
+
+    /// The `meta` of the envelope. A replayed answer has its own warnings.
+    pub(super) fn meta(&self, notes: &Notes) -> CallMeta {
+        let tenths = self.started.elapsed().as_micros() / 100;
+        let trace_id = Some(self.context.trace.id().to_string());
+        let latency_ms = if tenths.is_multiple_of(10) {
+            Number::from_u128(tenths / 10)
+        } else {
+            Number::from_f64(tenths as f64 / 10.0)
+        };
+        if let Some(replayed) = &notes.replayed {
+            return CallMeta { trace_id, latency_ms, replayed: true, ..replayed.clone() };
+        }
+        let unchecked = if self.validated == Some(false) { self.no_schema_mode() } else { None };
+        CallMeta {
+            trace_id,
+            latency_ms,
+            warnings: Some(self.request.warnings.iter().chain(&notes.warnings).cloned().collect()),
+            dry_run: self.is_dry_run,
+            validated: unchecked.map(|_| false),
+            no_schema_mode: unchecked,
+            more: notes.continuation.clone(),
+            blocks: notes.original.as_ref().map(|original| original.described_data()).unwrap_or_default(),
+            context: notes.session_context.clone(),
+            replayed: false,
+        }
+    }
+
+    /// An event of this call for the trace, without its facts.
+    pub(super) fn event(&self, kind: EventKind) -> Event {
+        let caller = &self.context.caller;
+        Event {
+            at: now(),
+            trace_id: self.context.trace.id().to_string(),
+            caller: caller.name.to_string(),
+            session: caller.session.as_ref().map(ToString::to_string),
+            kind,
+            function: self.request.function.to_string(),
+            latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+            ..Event::default()
+        }
+    }
+
     /// Counts the call and writes it to the trace; `word` is `ok` or the code of its error.
     fn record(&mut self, word: &str, outcome: Option<&Result<Value, ToolError>>, is_replayed: bool) {
         self.is_recorded = true;
@@ -139,6 +202,18 @@ impl Call {
         };
         self.state().record(event);
     }
+}
+
+/// Records that a person is asked about a call.
+pub(super) fn record_approval(call: &Call, approval: &Approval) {
+    call.state().record(Event {
+        op: Some(call.op().to_string()),
+        tool: call.tool.as_ref().map(|tool| tool.name.clone()),
+        input: redacted(call, call.arguments(), None),
+        outcome: "ok".into(),
+        detail: json!({ "approval": approval.id, "status": approval.status }),
+        ..call.event(EventKind::Approval)
+    });
 }
 
 /// Bytes of an answer for each token, as an estimate.
@@ -183,26 +258,4 @@ async fn wait_until_durable(call: &Call, lost: u64, notes: &mut Notes) {
     if !is_written && !warnings.any(|warning| warning == NOT_RECORDED) {
         notes.warnings.push(NOT_RECORDED.into());
     }
-}
-
-/// Refuses a call whose trace cannot be written, where the operator requires traces; else adds a warning.
-pub(super) fn require_writable(
-    context: &FunctionContext,
-    warnings: &mut Vec<String>,
-) -> Result<(), ToolError> {
-    let Some(problem) = context.services.state.health().problem else { return Ok(()) };
-    match context.view.catalog().config.state.when_unwritable {
-        WhenUnwritable::GoOn => {
-            warnings.push(NOT_RECORDED.into());
-            Ok(())
-        }
-        WhenUnwritable::RefuseWrites => Err(unwritable(problem)),
-    }
-}
-
-/// The error of a call that is not run, since the trace cannot be written.
-pub(super) fn unwritable(problem: impl Display) -> ToolError {
-    let message = format!("nothing was run: the trace cannot be written now ({problem})");
-    let next = "tell the operator; reads still work; try again later";
-    ToolError::new(ErrorCode::StateUnavailable, message, next)
 }

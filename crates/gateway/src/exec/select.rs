@@ -4,8 +4,7 @@ use jmespath::ast::Ast;
 use jmespath::{DEFAULT_RUNTIME, ErrorReason, Expression, JmespathError, RuntimeError};
 use serde_json::Value;
 
-use super::json_length::{is_longer_json, length};
-use super::shape::shape_of;
+use super::results::{is_longer_json, length, shape_of};
 use crate::state::MAX_BYTES_OF_CALLER;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::arguments::FieldError;
@@ -66,7 +65,8 @@ pub(super) fn selected(expression: &str, result: &Value) -> Result<Value> {
         }
         serde_json::to_value(&*part).map_err(|error| SelectError::Wrong(format!("gives no JSON: {error}")))
     };
-    apart(length(result), select).map_err(|problem| refused(&problem, Some(shape_of(result))))
+    // An expression may take long on a short result too.
+    apart(usize::MAX, select).map_err(|problem| refused(&problem, Some(shape_of(result))))
 }
 
 /// The error of an expression that finds nothing in a result: null, or lists and objects without another value.

@@ -1,4 +1,4 @@
-//! Sends a call to its backend, and takes in the answer.
+//! Sends a call to its backend, with the arguments of the caller and those that the operator sets, and takes in the answer.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use super::backend::{
     BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
 use super::call::{Checked, Notes};
-use super::results::first_page;
+use super::results::Results;
 use super::select::{found_nothing, selected};
-use super::sent_arguments::SentArguments;
-use super::session_context::store_session_context;
 use super::steps::run_steps;
 use crate::tool_error::{Result, ToolError};
+use toolcrib_catalog::ToolArgument;
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
+use toolcrib_definition::secret::REDACTED;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Answers a dry run with the request that a call would send.
@@ -25,7 +25,8 @@ pub(super) async fn preview(call: &Checked, notes: &mut Notes) -> Result<Value> 
     if let Backend::Steps(backend) = &*backend {
         // A dry run of steps runs those that only read.
         let sent = SentArguments::of(call).map_err(|error| failure(call, error))?;
-        return Box::pin(run_steps(call, backend, &sent, &Begun::default(), notes)).await;
+        return Box::pin(run_steps(call, backend, (&*sent.value, &*sent.hidden), &Begun::default(), notes))
+            .await;
     }
     let sent = SentArguments::shown(call).map_err(|error| failure(call, error))?;
     let begun = Begun::default();
@@ -54,30 +55,32 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
         Backend::Steps(backend) => {
-            let result = Box::pin(run_steps(call, backend, &sent, begun, notes)).await?;
+            let result =
+                Box::pin(run_steps(call, backend, (&*sent.value, &*sent.hidden), begun, notes)).await?;
             Ok(BackendResponse::new(result))
         }
         // The other backends have time limits themselves.
         _ => call.context.services.backends.run(request).await,
     };
-    let hidden = FilledSecrets::of(sent.hidden);
     let response = match response {
         Ok(response) => response,
         Err(mut error) => {
-            let arguments = call.secrets().split(call.tool().parameters.schema(), call.arguments()).1;
-            let arguments = FilledSecrets::of(arguments.into_iter().map(|secret| secret.value));
             let original = error.original.take();
-            notes.original = original.map(|original| Box::new(original.without(&arguments).without(&hidden)));
-            return Err(without(&hidden, failure(call, error)));
+            let secrets = secrets_of(call, sent.hidden);
+            notes.original = original.map(|original| Box::new(original.without(&secrets)));
+            return Err(failure_of(call.tool(), call.secrets(), call.arguments(), &secrets, error));
         }
     };
+    let hidden = FilledSecrets::of(sent.hidden);
     let (content, warning) = hidden.hide_in_result(response.content);
     notes.warnings.extend(response.warnings.into_iter().chain(warning));
     notes.original = response.original.map(|original| match original {
         McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
         error => Box::new(error.without(&hidden)),
     });
-    store_session_context(call, call.tool(), &content, notes).await;
+    let shifted =
+        call.tool().definition.context_shift.as_deref().and_then(|pointer| content.pointer(pointer));
+    notes.session_context = shifted.filter(|context| !context.is_null()).cloned();
     match call.request.step {
         // The next step may need all of it.
         Some(_) => Ok(content),
@@ -85,7 +88,12 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         None if call.request.as_is && notes.original.is_some() => Ok(content),
         None => {
             let content = selected_part(call, content, notes);
-            Ok(first_page(call, content, notes).await)
+            let limit = call.config().exec.result_bytes.max(1);
+            let results = Results { state: call.state(), caller: &call.context.caller.name, limit };
+            let page = results.first_page(content).await;
+            notes.warnings.extend(page.warning);
+            notes.continuation = page.more.map(|more| json!(more));
+            Ok(page.value)
         }
     }
 }
@@ -149,14 +157,69 @@ fn backend_request<'o>(
 }
 
 fn failure(call: &Checked, error: BackendError) -> ToolError {
-    failure_of(call.tool(), call.secrets(), call.arguments(), error)
+    failure_of(call.tool(), call.secrets(), call.arguments(), &secrets_of(call, Vec::new()), error)
 }
 
-/// An error that repeats no hidden value.
-fn without(hidden: &FilledSecrets, mut error: ToolError) -> ToolError {
-    error.message = hidden.hide(&error.message);
-    if let Value::Object(hints) = hidden.hide_in(Value::Object(std::mem::take(&mut error.hints))) {
-        error.hints = hints;
+/// The secret arguments of a call, and the values that the operator has set.
+fn secrets_of(call: &Checked, set: Vec<Value>) -> FilledSecrets {
+    let (_, given) = call.secrets().split(call.tool().parameters.schema(), call.arguments());
+    FilledSecrets::of(given.into_iter().map(|secret| secret.value).chain(set))
+}
+
+/// The arguments that a backend gets: those of the caller, and those that the operator sets.
+pub(super) struct SentArguments<'c> {
+    pub(super) value: Cow<'c, Value>,
+    /// The values that no answer may repeat.
+    pub(super) hidden: Vec<Value>,
+}
+
+impl<'c> SentArguments<'c> {
+    /// The arguments with all values.
+    pub(super) fn of(call: &'c Checked) -> Result<Self, BackendError> {
+        Self::filled(call, |_, value| value)
     }
-    error
+
+    /// The arguments for a text about the call, without the values that no answer may repeat.
+    pub(super) fn shown(call: &'c Checked) -> Result<Self, BackendError> {
+        Self::filled(call, |argument, value| if is_secret(argument) { REDACTED.into() } else { value })
+    }
+
+    fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
+        let mut value = Cow::Borrowed(call.arguments());
+        let mut hidden = Vec::new();
+        for argument in &call.tool().set_arguments {
+            let is_given = value.get(&argument.name).is_some_and(|given| !given.is_null());
+            if is_given && !argument.set.hidden {
+                continue;
+            }
+            let own = value_of(call, argument)?;
+            if is_secret(argument) {
+                hidden.push(own.clone());
+            }
+            if let Value::Object(arguments) = value.to_mut() {
+                arguments.insert(argument.name.clone(), shown(argument, own));
+            }
+        }
+        Ok(Self { value, hidden })
+    }
+}
+
+/// Whether the value may be in no answer: callers do not know it, or it comes from the environment.
+fn is_secret(argument: &ToolArgument) -> bool {
+    argument.set.hidden || argument.set.env.is_some()
+}
+
+fn value_of(call: &Checked, argument: &ToolArgument) -> Result<Value, BackendError> {
+    if let Some(value) = &argument.set.value {
+        return Ok(value.clone());
+    }
+    let Some(variable) = &argument.set.env else {
+        return Err(BackendError::unconfigured(format!(
+            "the operator sets the argument `{}`, but its value is not read: toolcrib.toml was found, not named",
+            argument.name
+        )));
+    };
+    let text = call.context.services.backends.variable(variable)?;
+    let plain = || Value::from(text.as_str());
+    Ok(if argument.is_text { plain() } else { serde_json::from_str(&text).unwrap_or_else(|_| plain()) })
 }

@@ -108,6 +108,6 @@ pub async fn linked_data(
         return Ok(None);
     }
     let Some(kept) = state.stored_result(caller, id).await? else { return Ok(None) };
-    let mut blocks: BTreeMap<String, BlockData> = serde_json::from_str(&kept.text).unwrap_or_default();
+    let mut blocks: BTreeMap<String, BlockData> = serde_json::from_str(&kept).unwrap_or_default();
     Ok(blocks.remove(block))
 }

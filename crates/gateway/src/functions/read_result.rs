@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use crate::context::FunctionContext;
-use crate::exec::{ResultPart, next_page};
+use crate::exec::{ResultPart, Results};
 use crate::tool_error::Result;
 
 /// Fewest bytes of a part of a long result.
@@ -23,8 +23,7 @@ impl Arguments for ReadResult {
 
     async fn answer(self, context: &FunctionContext) -> Result<ResultPart> {
         let limit = context.view.catalog().config.exec.result_bytes.max(LEAST);
-        let state = &*context.services.state;
-        let caller = &context.caller.name;
-        next_page(state, caller, &self.cursor, (self.select, limit)).await
+        let results = Results { state: &context.services.state, caller: &context.caller.name, limit };
+        results.next_page(&self.cursor, self.select).await
     }
 }

@@ -24,6 +24,7 @@ mod sessions;
 mod sqlite;
 mod store;
 mod stored_results;
+mod summaries;
 mod sums;
 mod wait_budget;
 
@@ -47,7 +48,8 @@ pub use sessions::{InvalidSessionName, Session};
 pub use sqlite::Sqlite;
 pub use store::StateStore;
 pub use stored_results::StoredResult;
-pub use sums::{SessionSummary, Usage};
+pub use summaries::Usage;
+pub use sums::SessionSummary;
 pub use wait_budget::WaitBudget;
 
 /// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value

@@ -39,16 +39,10 @@ impl StateStore {
         .await
     }
 
-    /// A stored result of this caller.
-    pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<StoredResult>> {
-        let select = "SELECT id, caller, text, until FROM tool_results WHERE caller = ?1 AND id = ?2 AND until > NOW_MS";
-        let rows = self.rows(Access::Read, select, values![*caller, *id]).await?;
-        Ok(rows.into_iter().next().map(|mut row| StoredResult {
-            id: row.string(),
-            caller: row.string(),
-            text: row.string(),
-            until: row.int(),
-        }))
+    /// The text of a stored result of this caller.
+    pub async fn stored_result(&self, caller: &str, id: &str) -> Result<Option<String>> {
+        let select = "SELECT text FROM tool_results WHERE caller = ?1 AND id = ?2 AND until > NOW_MS";
+        Ok(self.rows(Access::Read, select, values![*caller, *id]).await?.pop().map(|mut row| row.string()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::binding::binding;
+use super::request::binding;
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, StateError, StateStore, random_id};
 use toolcrib_catalog::Catalog;
 

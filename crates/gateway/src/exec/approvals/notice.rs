@@ -16,7 +16,6 @@ use tokio::time::sleep;
 use crate::exec::backend::BackendError;
 use crate::exec::call::Call;
 use crate::state::{Approval, now};
-use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::{Config, MissingVariable};
 use toolcrib_definition::guard::guarded;
 
@@ -59,15 +58,15 @@ enum NoticeError {
 }
 
 /// Sends the notice of a new approval in the background, if the operator wants notices.
-pub(super) fn announce(call: &Call, tool: &Tool, approval: &Approval) {
+pub(super) fn announce(call: &Call, approval: &Approval) {
     if let Some(url) = &call.config().approval.webhook
-        && let Err(problem) = start(call, tool, approval, url.clone())
+        && let Err(problem) = start(call, approval, url.clone())
     {
         tracing::warn!("no notice of {} was sent: {problem}", approval.id);
     }
 }
 
-fn start(call: &Call, tool: &Tool, approval: &Approval, url: String) -> Result<(), NoticeError> {
+fn start(call: &Call, approval: &Approval, url: String) -> Result<(), NoticeError> {
     let web = call.context.services.backends.web();
     let (client, environment) = web.map_err(NoticeError::Unconfigured)?;
     let secret = environment.filled(call.config().approval.secret.as_deref().unwrap_or_default())?;
@@ -75,7 +74,7 @@ fn start(call: &Call, tool: &Tool, approval: &Approval, url: String) -> Result<(
         "type": "approval.requested",
         "id": approval.id,
         "op": approval.op,
-        "effect": tool.effect.as_str(),
+        "effect": call.effect().as_str(),
         "caller": approval.caller,
         "session": approval.session,
         "asked_at": approval.asked_at,

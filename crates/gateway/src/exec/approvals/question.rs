@@ -10,7 +10,7 @@ use rmcp::model::{
 use serde_json::json;
 
 use super::argument_page::whole_arguments;
-use super::binding::hash;
+use super::request::hash;
 use crate::exec::backend::Backends;
 use crate::exec::call::{Call, Checked};
 use crate::state::Approval;
@@ -30,10 +30,11 @@ const MAX_QUESTION: usize = 20_000;
 /// Whether a call that nobody has allowed or forbidden may run once its person agrees: the client has started this process for
 /// its person, and can ask.
 pub(crate) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
-    let caller = &call.context.caller;
-    let is_asked_here = || client_to_ask(call).is_some_and(|origin| origin.takes_questions());
-    let is_open = call.config().exec.allow.is_none() && tool.effect != Effect::Read;
-    is_open && caller.is_own_client && !runs_as_direct(call, tool) && is_asked_here()
+    call.config().exec.allow.is_none()
+        && tool.effect != Effect::Read
+        && call.context.caller.is_own_client
+        && !runs_as_direct(call, tool)
+        && client_to_ask(call).is_some_and(|origin| origin.takes_questions())
 }
 
 /// Whether a live server's tool runs as it would without us: nothing is configured, and the client has asked its person.
@@ -49,17 +50,25 @@ pub(crate) fn may_run_as_direct(call: &Call, tool: &Tool) -> bool {
 }
 
 /// The client whose person decides, where the client and not the command line is the place for it.
-pub(super) fn client_to_ask(call: &Call) -> Option<&Arc<RequestOrigin>> {
+fn client_to_ask(call: &Call) -> Option<&Arc<RequestOrigin>> {
     let caller = &call.context.caller;
-    let is_place = match call.config().exec.approve_in {
-        Some(place) => place == ApprovalPlace::Client,
-        None => caller.is_own_client,
-    };
-    if is_place { caller.origin.as_ref() } else { None }
+    let asks_client =
+        call.config().exec.approve_in.map_or(caller.is_own_client, |place| place == ApprovalPlace::Client);
+    caller.origin.as_ref().filter(|_| asks_client)
+}
+
+/// The note on a client that should ask its person, and cannot.
+pub(super) fn note_on_client(call: &Call) -> &'static str {
+    match client_to_ask(call) {
+        Some(origin) if origin.is_first_without_questions() => {
+            "this client shows no questions (it has no MCP elicitation); "
+        }
+        _ => "",
+    }
 }
 
 /// Asks the person at the client. `None` where nobody decides now, or where the question is the answer to the client.
-pub(super) async fn ask_client(call: &Checked, tool: &Tool, approval: &Approval, key: &str) -> Option<bool> {
+pub(super) async fn ask_client(call: &Checked, approval: &Approval, key: &str) -> Option<bool> {
     let origin = client_to_ask(call).filter(|origin| origin.takes_questions())?;
     let state = format!("{} {}", approval.id, hash(key, &json!(signed_part(approval)).to_string()));
     if let Some(given) = origin.take_own_input(ASKING, &state) {
@@ -70,7 +79,7 @@ pub(super) async fn ask_client(call: &Checked, tool: &Tool, approval: &Approval,
             _ => None,
         };
     }
-    let question = question(tool, approval)?;
+    let question = question(call, approval)?;
     if origin.session().is_none() {
         // The call is sent again from its beginning, so that nothing may have run before.
         if call.request.step.is_none() && origin.may_ask_first() {
@@ -95,12 +104,12 @@ fn signed_part(approval: &Approval) -> [&str; 4] {
 }
 
 /// The question whether to run a call; `None` for one too long to be read in a window.
-fn question(tool: &Tool, approval: &Approval) -> Option<ElicitRequest> {
-    let kind = if tool.effect == Effect::Destructive { "destructive" } else { "a change" };
-    let message =
-        format!("Run {}, which is {kind}?\n\n{}", clean_line(&tool.name), whole_arguments(approval));
+fn question(call: &Checked, approval: &Approval) -> Option<ElicitRequest> {
+    let kind = if call.effect() == Effect::Destructive { "destructive" } else { "a change" };
+    let name = clean_line(&call.tool.name);
+    let message = format!("Run {name}, which is {kind}?\n\n{}", whole_arguments(approval));
     let requested_schema = ElicitationSchema::builder().build().ok()?;
+    let is_short = message.len() <= MAX_QUESTION;
     let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
-    let is_short = matches!(&params, ElicitRequestParams::FormElicitationParams { message, .. } if message.len() <= MAX_QUESTION);
     is_short.then(|| ElicitRequest::new(params))
 }

@@ -155,19 +155,18 @@ pub(super) fn wait_for(seconds: Option<u64>) -> String {
     format!("wait {wait} before the next call")
 }
 
-/// The error of an envelope for a call of `tool` with these arguments.
+/// The error of an envelope for a call of `tool` with these arguments. Backends often repeat in their errors what was sent, so
+/// secrets of that are hidden.
 pub(crate) fn failure_of(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
     arguments: &Value,
+    sent: &FilledSecrets,
     error: BackendError,
 ) -> ToolError {
     if error.kind == BackendErrorKind::InvalidArgument {
         return invalid_argument(tool, secrets, arguments, error);
     }
-    // Backends often repeat the arguments in their errors.
-    let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
-    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
     let code = match error.status {
         Some(403) => ErrorCode::PermissionDenied,

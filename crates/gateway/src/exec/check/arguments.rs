@@ -30,7 +30,7 @@ static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 /// Makes the arguments fit the schema of the tool.
 pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<()> {
     let tool = Arc::clone(tool);
-    let reading = apart(call, move |context, request| {
+    call.repaired = apart(call, move |context, request| {
         let beside = std::mem::take(&mut request.extra_fields);
         let secrets = context.view.catalog().secrets();
         let repaired = validate(&tool, secrets, &mut request.args, beside, &mut request.warnings)
@@ -39,8 +39,8 @@ pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<
         take_from_own_arguments(request, tool.parameters.schema())?;
         leave_out_hidden(request, &tool);
         Ok(repaired)
-    });
-    call.repaired = reading.await?;
+    })
+    .await?;
     call.is_dry_run = call.request.dry_run.unwrap_or(call.is_dry_run);
     Ok(())
 }

@@ -24,9 +24,9 @@ const MAX_TAKEN: usize = 20;
 
 /// Separates the fields of the call from the arguments of a tool that can be called.
 pub(super) fn separate(call: &mut Call, tool: &Tool) -> Result<()> {
-    let separated = separate_fields(&mut call.request, tool);
+    let taken = separate_fields(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
-    separated?;
+    taken?;
     call.validated = Some(tool.parameters.is_checked());
     if let Callable::No(reason) = tool.parameters.callable() {
         let next = "choose another tool, or say that this one is broken";
@@ -58,8 +58,8 @@ fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
     }
     let is_all = request.extra_fields.is_empty();
     if let Err(invalid) = make_object(tool, &mut request.args, is_all, &mut request.warnings) {
-        let mut given = request.args.clone();
-        take_from_arguments(request, schema, &mut given)?;
+        let mut arguments = request.args.clone();
+        take_from_arguments(request, schema, &mut arguments)?;
         return Err(invalid.into());
     }
     taken?;
@@ -68,9 +68,9 @@ fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
 
 /// Moves the fields of the call out of its arguments.
 pub(super) fn take_from_own_arguments(request: &mut CallRequest, schema: &Value) -> Result<()> {
-    let mut given = std::mem::take(&mut request.args);
-    let taken = take_from_arguments(request, schema, &mut given);
-    request.args = given;
+    let mut arguments = std::mem::take(&mut request.args);
+    let taken = take_from_arguments(request, schema, &mut arguments);
+    request.args = arguments;
     taken
 }
 

@@ -1,12 +1,16 @@
-//! The gates of a call: its backend, and the effects that function, server, profile and caller allow.
+//! The gates of a call: its backend, the effects that function, server, profile and caller allow, and a trace that can be written.
 
+use std::fmt::Display;
+
+use crate::context::FunctionContext;
 use crate::exec::approvals::{is_allowed_by_asking, may_run_as_direct, runs_as_direct};
 use crate::exec::backend::{Backends, no_backend};
 use crate::exec::call::Call;
-use crate::exec::record::{CHANGES_NOTHING, NOT_CHECKED, require_writable};
+use crate::exec::record::{CHANGES_NOTHING, NOT_CHECKED, NOT_RECORDED};
 use crate::exec::request::EffectLimit;
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::Tool;
+use toolcrib_catalog::config::WhenUnwritable;
 use toolcrib_definition::{Effect, NoSchemaMode};
 
 /// Refuses a call that no arguments could make allowed, before they are read. A dry run is only warned, by [`pass_gates`].
@@ -87,26 +91,26 @@ fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
 
 /// The error of the first setting that forbids the effect of this tool.
 fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
-    let config = call.config();
+    let caller = &call.context.caller;
     let needed = tool.effect.as_str();
-    let profile = call.context.view.profile_name();
-    let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
     let of_server = allowed_by_server(call, tool);
-    let file = config.place(call.context.caller.is_own_client);
+    let profile = call.context.view.profile_name();
+    let of_profile = profile.and_then(|name| Some((name, call.config().profiles.get(name)?.allow?)));
+    let by_operator = |section: &str| {
+        let file = call.config().place(caller.is_own_client);
+        format!("the operator allows it with `allow = \"{needed}\"` below `[{section}]` in {file}")
+    };
     let (who, most, how) = if tool.effect > of_server {
-        let how = format!("the operator allows it with `allow = \"{needed}\"` below `[exec]` in {file}");
-        ("this server".to_string(), of_server, how)
+        ("this server".to_string(), of_server, by_operator("exec"))
     } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
-        let how =
-            format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]` in {file}");
-        (format!("the profile `{name}`"), allow, how)
-    } else if tool.effect > call.context.caller.allow && call.context.caller.name.is_empty() {
+        (format!("the profile `{name}`"), allow, by_operator(&format!("profile.{name}")))
+    } else if tool.effect > caller.allow && caller.name.is_empty() {
         let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
-        ("this call".to_string(), call.context.caller.allow, how)
-    } else if tool.effect > call.context.caller.allow {
-        call.context.caller.note_lacked_right(!call.is_dry_run);
+        ("this call".to_string(), caller.allow, how)
+    } else if tool.effect > caller.allow {
+        caller.note_lacked_right(!call.is_dry_run);
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
-        ("your token or session".to_string(), call.context.caller.allow, how)
+        ("your token or session".to_string(), caller.allow, how)
     } else {
         return None;
     };
@@ -115,8 +119,11 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         _ => "reads and writes, and nothing destructive",
     };
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
-    let is_for_asking = tool.effect > of_server && config.serve.split_exec && may_run_as_direct(call, tool);
-    let next = if is_for_asking && call.context.caller.is_own_client {
+    let is_for_asking = tool.effect > of_server
+        && call.config().serve.split_exec
+        && caller.is_own_client
+        && may_run_as_direct(call, tool);
+    let next = if is_for_asking {
         format!(
             "send the same call by a name that your client lists, its own or tool_exec_write, so that the client asks its person; or {how}"
         )
@@ -124,4 +131,23 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         format!("tell the user, and do not send it again before it is allowed: {how}")
     };
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
+}
+
+/// Refuses a call whose trace cannot be written, where the operator requires traces; else adds a warning.
+pub(crate) fn require_writable(context: &FunctionContext, warnings: &mut Vec<String>) -> Result<()> {
+    let Some(problem) = context.services.state.health().problem else { return Ok(()) };
+    match context.view.catalog().config.state.when_unwritable {
+        WhenUnwritable::GoOn => {
+            warnings.push(NOT_RECORDED.into());
+            Ok(())
+        }
+        WhenUnwritable::RefuseWrites => Err(unwritable(problem)),
+    }
+}
+
+/// The error of a call that is not run, since the trace cannot be written.
+pub(crate) fn unwritable(problem: impl Display) -> ToolError {
+    let message = format!("nothing was run: the trace cannot be written now ({problem})");
+    let next = "tell the operator; reads still work; try again later";
+    ToolError::new(ErrorCode::StateUnavailable, message, next)
 }

@@ -9,8 +9,8 @@ mod required_page;
 use std::sync::Arc;
 
 use super::call::Call;
+use super::results::shape_of_schema;
 use super::select::check_select;
-use super::shape::shape_of_schema;
 use crate::tool_error::Result;
 use arguments::read_arguments;
 use call_fields::separate;
@@ -18,6 +18,8 @@ use find_tool::find_tool;
 use gates::{pass_first_gates, pass_gates};
 use required_page::require_doc;
 use toolcrib_catalog::Tool;
+
+pub(super) use gates::{require_writable, unwritable};
 
 /// Makes all checks, in order; the first error ends them. The call has valid arguments afterwards.
 pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>> {

@@ -16,9 +16,7 @@ use serde_json::{Map, Value, json};
 use super::backend::{Backends, Begun};
 use super::call::{Checked, Notes};
 use super::envelope::Envelope;
-use super::fingerprint::fingerprint;
 use super::request::{CallRequest, EffectLimit, LONGEST_KEY, StepOf};
-use super::sent_arguments::SentArguments;
 use crate::state::random_id;
 use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
 use references::{Unresolved, Values};
@@ -29,15 +27,15 @@ use toolcrib_front::mcp::FilledSecrets;
 /// Most times that one step is tried under the key of one call.
 const MAX_ATTEMPTS: usize = 20;
 
-/// Runs the steps of a call. A dry run answers with the requests that they would send.
+/// Runs the steps of a call; `set` are values that the operator has set. A dry run answers with the requests that they would send.
 pub(super) async fn run_steps(
     call: &Checked,
     backend: &StepsBackend,
-    sent: &SentArguments<'_>,
+    (arguments, set): (&Value, &[Value]),
     begun: &Begun,
     notes: &mut Notes,
 ) -> Result<Value> {
-    let mut run = Run::new(call, sent);
+    let mut run = Run::new(call, arguments, set);
     run.all(backend, begun, notes).await?;
     if call.is_dry_run {
         notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
@@ -68,20 +66,15 @@ struct Run<'c> {
 }
 
 impl<'c> Run<'c> {
-    fn new(call: &'c Checked, sent: &'c SentArguments<'_>) -> Self {
-        let arguments = &*sent.value;
+    fn new(call: &'c Checked, arguments: &'c Value, set: &[Value]) -> Self {
         let schema = call.tool().parameters.schema();
         let given = call.request.idempotency_key.clone();
         let changes = call.effect() != Effect::Read && !call.is_dry_run;
         let (_, hidden) = call.secrets().split(schema, arguments);
         let inner = StepOf {
             op: call.op().to_string(),
-            identity: fingerprint(call.op(), call.arguments(), "steps"),
-            hidden: hidden
-                .into_iter()
-                .map(|secret| secret.value)
-                .chain(sent.hidden.iter().cloned())
-                .collect(),
+            identity: call.fingerprint("steps"),
+            hidden: hidden.into_iter().map(|secret| secret.value).chain(set.iter().cloned()).collect(),
         };
         Self {
             call,

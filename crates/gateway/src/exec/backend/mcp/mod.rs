@@ -13,7 +13,7 @@ use super::backend_error::{BackendError, BackendErrorKind, Result, wait_for};
 use super::request::{BackendRequest, BackendResponse};
 use super::servers::{bare, caller_token, mcp_server, not_configured};
 use crate::caller::Caller;
-use crate::exec::json_length::length;
+use crate::exec::results::length;
 use result::{read_result, refused_result};
 use sign_in_wait::{Asked, Person, may_share};
 use toolcrib_catalog::config::{Config, Server};
