@@ -96,9 +96,9 @@ fn lines(hits: &QueryHits) -> String {
         unmet => format!(" (nothing has: {})", unmet.join(", ")),
     };
     match hits.verdict {
-        Verdict::Match => return tools(&hits.hits),
+        Verdict::Match => return tools(hits),
         Verdict::Unsure => {
-            let found = tools(&hits.hits);
+            let found = tools(hits);
             return format!(
                 "unsure{unmet}: these come near; check that one does just what you want.\n{found}"
             );
@@ -112,7 +112,7 @@ fn lines(hits: &QueryHits) -> String {
         out += "Not all sources could be read, and the tool may be in one of those; `toolcrib check` shows why.\n";
     }
     if !hits.hits.is_empty() {
-        out += &format!("\nThe nearest, though none fits:\n{}", tools(&hits.hits));
+        out += &format!("\nThe nearest, though none fits:\n{}", tools(hits));
     }
     if !hits.categories.is_empty() {
         out += "\nCategories to look into:\n";
@@ -124,14 +124,14 @@ fn lines(hits: &QueryHits) -> String {
 }
 
 /// Two lines a tool, by the confidence that they show; tools with the same one stay in the order of the search.
-fn tools(hits: &[ToolHit]) -> String {
-    let mut hits: Vec<&ToolHit> = hits.iter().collect();
-    hits.sort_by(|one, other| other.confidence().total_cmp(&one.confidence()));
+fn tools(hits: &QueryHits) -> String {
+    let hits = hits.by_confidence();
     let width = hits.iter().map(|hit| hit.tool.shown_name().chars().count()).max().unwrap_or(0).min(48);
     let line = |hit: &ToolHit| {
-        let (name, confidence) = (hit.tool.shown_name(), hit.confidence());
-        let (summary, reason) = (&hit.tool.short, &hit.hit.reason);
-        format!("{name:width$}  {confidence:.2}  {summary}\n{:width$}        {reason}\n", "")
+        let name = hit.tool.shown_name();
+        let confidence = hit.confidence();
+        let ToolHit { tool, hit, .. } = hit;
+        format!("{name:width$}  {confidence:.2}  {}\n{:width$}        {}\n", tool.short, "", hit.reason)
     };
     hits.into_iter().map(line).collect()
 }

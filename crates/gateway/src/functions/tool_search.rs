@@ -177,7 +177,8 @@ impl QueryHits {
 
     fn fields(&self) -> Map<String, Value> {
         let tools: Vec<Value> = self.hits.iter().map(ToolHit::fields).collect();
-        let (is_sure, is_none) = (self.verdict == Verdict::Match, self.verdict == Verdict::NoMatch);
+        let is_sure = self.verdict == Verdict::Match;
+        let is_none = self.verdict == Verdict::NoMatch;
         let next = if is_none { self.next() } else { UNSURE };
         fields([
             ("verdict", Some(self.verdict.as_str().into())),
@@ -288,8 +289,9 @@ impl ToolHit {
         let op = self.usage.as_ref().unwrap_or(&tool.op);
         let conditions: String = self.conditions.iter().map(|condition| format!(", {condition}")).collect();
         let detail = self.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
-        let (effect, summary) = (tool.effect.as_str(), &tool.short);
-        format!("{op} ({effect}, {:.2}{conditions}): {summary}{detail} [{}]", hit.confidence, hit.reason)
+        let summary = &tool.short;
+        let Hit { confidence, reason, .. } = hit;
+        format!("{op} ({}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]", tool.effect.as_str())
     }
 
     fn fields(&self) -> Value {
@@ -347,6 +349,13 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits]) {
 }
 
 impl QueryHits {
+    /// The hits by the confidence that is shown; those with the same one stay in the order of the search.
+    pub fn by_confidence(&self) -> Vec<&ToolHit> {
+        let mut hits: Vec<&ToolHit> = self.hits.iter().collect();
+        hits.sort_by(|one, other| other.confidence().total_cmp(&one.confidence()));
+        hits
+    }
+
     /// Whether its hits are tools that may fit.
     fn has_tools(&self) -> bool {
         self.verdict != Verdict::NoMatch
@@ -415,4 +424,34 @@ fn described(tool: &Tool, others: &[&Tool]) -> Option<String> {
     let start = starts?.into_iter().max()?;
     let text = clean_line(&own[start..own.len().min(start + WORDS)].join(" "));
     (!plain(&text).is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolcrib_catalog::functions;
+
+    #[test]
+    fn hits_are_ordered_by_the_confidence_that_is_shown() {
+        let tool = &functions().tools[0];
+        let hit = |(reason, confidence): (&str, f32)| ToolHit {
+            tool: Arc::clone(tool),
+            hit: Hit { entry: 0, score: 0.0, confidence, reason: reason.into() },
+            usage: None,
+            detail: None,
+            help: None,
+            conditions: Vec::new(),
+        };
+        let found = [("a", 0.8), ("b", 0.101), ("c", 0.11), ("d", 0.099)];
+        let hits = QueryHits {
+            query: String::new(),
+            verdict: Verdict::Match,
+            hits: found.map(hit).into(),
+            unmet: Vec::new(),
+            categories: Vec::new(),
+            lacks_sources: false,
+        };
+        let reasons: Vec<&str> = hits.by_confidence().iter().map(|hit| hit.hit.reason.as_str()).collect();
+        assert_eq!(reasons, ["a", "c", "b", "d"]);
+    }
 }
