@@ -118,17 +118,20 @@ impl Link {
 }
 
 impl Emphasis {
-    /// Whether its author meant emphasis. Marks within a word, such as `2*3*4`, and underscores around a single word, such as
-    /// `__init__`, are text.
+    /// Whether its author meant emphasis. Marks within a word, such as `2*3*4`, before no word, such as `"*.md", "*.json"`, and
+    /// underscores around a single word, such as `__init__`, are text.
     pub fn is_meant(&self, line: &str) -> bool {
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let content = &line[self.opening.end..self.closing.start];
         let is_within_word = is_word(line[..self.opening.start].chars().next_back())
             || is_word(line[self.closing.end..].chars().next());
-        let is_one_word = !line[self.opening.end..self.closing.start].contains(' ');
+        let begins_word = is_word(content.chars().next());
         !is_within_word
             && match &line[self.opening.clone()] {
-                "_" | "__" => !is_one_word,
-                mark => !mark.starts_with('~'),
+                "**" => true,
+                "*" => begins_word,
+                "_" | "__" => begins_word && content.contains(' '),
+                _ => false,
             }
     }
 }
@@ -161,6 +164,7 @@ mod tests {
             ("- one *two* `` `three` ``", "- one two  `three` "),
             ("__very important__ but __init__ and 2*3*4", "very important but __init__ and 2*3*4"),
             ("*.md, a * b, x**2 and [a](b", "*.md, a * b, x**2 and [a](b"),
+            ("such as \"*.md\", \"*.json\" or a/*", "such as \"*.md\", \"*.json\" or a/*"),
             ("~5 MB, ~~old~~ <id> &amp; \\*", "~5 MB, ~~old~~ <id> &amp; \\*"),
         ] {
             assert_eq!(Inline::read(line).plain(line), plain);
