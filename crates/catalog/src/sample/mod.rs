@@ -197,17 +197,18 @@ enum Telling {
 }
 
 impl Telling {
-    fn fits(self, node: &Node<'_>) -> bool {
+    fn fits(self, property: &Property<'_>) -> bool {
+        let node = property.own();
         let has_example = |node: &Node<'_>| node.examples.iter().any(|example| !is_blank(example));
         let is_own = || {
             let own = node.default.into_iter().chain(node.only);
-            has_example(node) || node.values.is_some() || own.into_iter().any(|own| !is_blank(own))
+            has_example(&node) || node.values.is_some() || own.into_iter().any(|own| !is_blank(own))
         };
         match self {
             Self::Own => is_own(),
             Self::Within => {
                 is_own()
-                    || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.node()))
+                    || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.own()))
             }
             Self::Plain => node.type_words().any(|word| !matches!(word, "object" | "array" | "null")),
         }
@@ -226,16 +227,15 @@ impl Sampler<'_> {
             return Some(given);
         }
         let limits = &node.limits;
-        let listed = if depth == 1 { self.told.value(name) } else { None };
-        let made = match (kind, self.about.resource) {
-            ("object", _) => return self.object(node, depth),
-            ("array", _) => return self.array(node, name, depth),
-            ("boolean", _) => return Some(false.into()),
-            ("null", _) => return Some(Value::Null),
-            ("integer" | "number", _) => number(limits, kind == "integer")?,
-            (_, resource) => match (listed, resource) {
-                (Some(listed), _) => listed.into(),
-                (None, Some(resource)) if self.at == "/id" => text(limits, &format!("{resource}_id")).into(),
+        let made = match kind {
+            "object" => return self.object(node, depth),
+            "array" => return self.array(node, name, depth),
+            "boolean" => return Some(false.into()),
+            "null" => return Some(Value::Null),
+            "integer" | "number" => number(limits, kind == "integer")?,
+            _ => match (self.told.value(name), self.about.resource) {
+                (Some(listed), _) if depth == 1 => return Some(listed.into()),
+                (_, Some(resource)) if self.at == "/id" => text(limits, &format!("{resource}_id")).into(),
                 _ => text(limits, name).into(),
             },
         };
@@ -288,14 +288,14 @@ impl Sampler<'_> {
         let is_part = |name: &str| depth > 0 || !about.identifies(name);
         let tells = |telling: &Telling| {
             let looked_at = properties.iter().take(MAX_LOOKED);
-            is_body && looked_at.filter(|one| is_part(one.name)).any(|one| telling.fits(&one.node()))
+            is_body && looked_at.filter(|one| is_part(one.name)).any(|one| telling.fits(one))
         };
         let telling = [Telling::Own, Telling::Within].into_iter().find(tells).unwrap_or(Telling::Plain);
         let mut made = Map::new();
         let mut members = 0;
         for (at, property) in properties.iter().enumerate() {
             let name = property.name;
-            let is_told = || is_part(name) && at < MAX_LOOKED && (all || telling.fits(&property.node()));
+            let is_told = || is_part(name) && at < MAX_LOOKED && (all || telling.fits(property));
             if depth == 0 && about.effect == Effect::Destructive && is_dry_run(name) {
                 made.insert(name.into(), true.into());
             } else if property.required {

@@ -64,6 +64,8 @@ pub struct Node<'s> {
     pub is_nullable: bool,
     /// Whether nothing fits.
     pub is_never: bool,
+    /// Whether it is `true`.
+    is_always: bool,
     /// Whether keywords besides its own properties say which ones it has.
     pub is_composed: bool,
     types: Option<&'s Value>,
@@ -91,6 +93,15 @@ impl<'s> Property<'s> {
     /// All that is said of it.
     pub fn node(&self) -> Node<'s> {
         Node::read(self.reading, self.schemas.iter().copied())
+    }
+
+    /// What its own keywords say, without references, `allOf` and unions.
+    pub fn own(&self) -> Node<'s> {
+        let mut node = Node { reading: self.reading, ..Node::default() };
+        for part in self.schemas.iter().filter_map(|schema| schema.as_object()) {
+            node.take(part);
+        }
+        node
     }
 }
 
@@ -140,6 +151,7 @@ impl<'s> Node<'s> {
     fn gather(&mut self, schema: &'s Value) {
         let Value::Object(part) = schema else {
             self.is_never |= schema == &Value::Bool(false);
+            self.is_always |= schema == &Value::Bool(true);
             return;
         };
         if self.parts.len() >= MAX_PARTS || self.parts.iter().any(|known| std::ptr::eq(*known, part)) {
@@ -323,8 +335,7 @@ impl<'s> Node<'s> {
     pub fn allows_anything(&self) -> bool {
         let is_open =
             |others: &Value| others == &Value::Bool(true) || others.as_object().is_some_and(Map::is_empty);
-        let is_true = self.is_bare() && !self.is_never;
-        is_true || self.additional.is_some_and(is_open)
+        self.is_always || self.additional.is_some_and(is_open)
     }
 
     /// Whether it lists its properties, and does not say that others are allowed.

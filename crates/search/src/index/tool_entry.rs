@@ -34,7 +34,7 @@ impl From<&Tool> for IndexEntry {
         let examples =
             tool.notes.iter().chain(tool.examples.iter().filter_map(|example| example.title.as_ref()));
         texts.extend(examples.map(|example| (Field::Example, example.clone())));
-        // What a reference leads to is told where it is defined, not at each of its uses.
+        // A reference counts where it is defined, not at each of its uses.
         let root = Node::without_references(tool.parameters.schema());
         let mut left = MAX_PARAMETERS;
         parameters(&root, 0, &mut left, &mut texts);

@@ -1,36 +1,52 @@
 //! One expression of a template (RFC 6570): its operator, its variables, and its text with values.
 
-use iri_string::spec::UriSpec;
-use iri_string::template::UriTemplateString;
-use iri_string::template::context::{Context, Visitor};
 use serde_json::{Map, Value};
 
-use super::text::plain;
-use crate::exec::backend::backend_error::{BackendError, Result};
+use super::text::{encode, encode_reserved, plain};
 
 /// The text between braces, parsed.
 pub(super) struct Expression {
-    template: UriTemplateString,
-    names: Vec<String>,
     pub(super) operator: Option<char>,
+    variables: Vec<Variable>,
 }
 
+struct Variable {
+    name: String,
+    /// Characters of a text that are used.
+    prefix: Option<usize>,
+    /// Whether each part of a list or an object is written separately (`*`).
+    explodes: bool,
+}
+
+/// The notation of an operator (RFC 6570, appendix A).
+struct Style {
+    first: &'static str,
+    separator: &'static str,
+    is_named: bool,
+    /// The text after the name of an empty value.
+    if_empty: &'static str,
+    encode: fn(&str) -> String,
+}
+
+const OPERATORS: [char; 7] = ['+', '#', '.', '/', ';', '?', '&'];
+
 impl Expression {
-    /// Parses the text between braces. A name of another format is accepted too, such as `user-id`.
+    /// Parses the text between braces. Names of other formats are accepted too, such as `user-id`.
     pub(super) fn new(inside: &str) -> Option<Self> {
-        if let Ok(template) = UriTemplateString::try_from(format!("{{{inside}}}")) {
-            let names = template.variables().map(|name| name.as_str().to_string()).collect();
-            let operator = inside.chars().next().filter(|first| "+#./;?&".contains(*first));
-            return Some(Self { template, names, operator });
+        let operator = inside.chars().next().filter(|first| OPERATORS.contains(first));
+        let list = &inside[operator.map_or(0, char::len_utf8)..];
+        let variables: Option<Vec<Variable>> = list.split(',').map(Variable::new).collect();
+        if let Some(variables) = variables {
+            return Some(Self { operator, variables });
         }
         let is_name = !inside.trim().is_empty() && !inside.contains(['{', ',', '*']);
-        let template = UriTemplateString::try_from("{name}").ok().filter(|_| is_name)?;
-        Some(Self { template, names: vec![inside.to_string()], operator: None })
+        let variable = Variable { name: inside.to_string(), prefix: None, explodes: false };
+        is_name.then(|| Self { operator: None, variables: vec![variable] })
     }
 
     /// The names of its variables.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.variables.iter().map(|variable| variable.name.as_str())
     }
 
     /// Whether the path is broken without a value.
@@ -43,42 +59,105 @@ impl Expression {
     }
 
     /// The expression with its values. Absent values, `null`, and empty lists and objects leave no text.
-    pub(super) fn expand(&self, values: &Map<String, Value>) -> Result<String> {
-        let values = Values { names: &self.names, values };
-        let expanded = self.template.expand::<UriSpec, _>(&values).map_err(|_| {
-            let name = self.names.first().map_or("", String::as_str);
-            BackendError::invalid_argument(
-                name,
-                format!("`{name}` is cut in the path, so it can only be text"),
-            )
-        })?;
-        // Brackets are reserved characters, but no path or query has them (RFC 3986).
-        Ok(expanded.to_string().replace('[', "%5B").replace(']', "%5D"))
-    }
-}
-
-/// The values of an expression's variables.
-struct Values<'v> {
-    names: &'v [String],
-    values: &'v Map<String, Value>,
-}
-
-impl Context for Values<'_> {
-    fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
-        // A name of another format has a stand-in in the template.
-        let name = match self.names {
-            [only] => only,
-            _ => visitor.var_name().as_str(),
-        };
-        match self.values.get(name).unwrap_or(&Value::Null) {
-            Value::Null => visitor.visit_undefined(),
-            Value::Array(items) => visitor.visit_list_direct(items.iter().map(plain)),
-            Value::Object(fields) => {
-                visitor.visit_assoc_direct(fields.iter().map(|(name, value)| (name, plain(value))))
-            }
-            text => visitor.visit_string(plain(text)),
+    pub(super) fn expand(&self, values: &Map<String, Value>) -> String {
+        let style = Style::of(self.operator);
+        let written = self.variables.iter().filter_map(|variable| {
+            let value = values.get(&variable.name)?;
+            variable.written(value, &style)
+        });
+        let written: Vec<String> = written.collect();
+        if written.is_empty() {
+            String::new()
+        } else {
+            format!("{}{}", style.first, written.join(style.separator))
         }
     }
+}
+
+impl Style {
+    fn of(operator: Option<char>) -> Self {
+        let (first, separator, is_named, if_empty) = match operator {
+            Some('#') => ("#", ",", false, ""),
+            Some('.') => (".", ".", false, ""),
+            Some('/') => ("/", "/", false, ""),
+            Some(';') => (";", ";", true, ""),
+            Some('?') => ("?", "&", true, "="),
+            Some('&') => ("&", "&", true, "="),
+            _ => ("", ",", false, ""),
+        };
+        let encode = if matches!(operator, Some('+' | '#')) { encode_reserved } else { encode };
+        Self { first, separator, is_named, if_empty, encode }
+    }
+
+    /// An encoded value after its name.
+    fn named(&self, name: &str, value: &str) -> String {
+        match value {
+            "" => format!("{name}{}", self.if_empty),
+            value => format!("{name}={value}"),
+        }
+    }
+}
+
+impl Variable {
+    fn new(text: &str) -> Option<Self> {
+        let (text, explodes) = text.strip_suffix('*').map_or((text, false), |text| (text, true));
+        let (name, prefix) = match text.split_once(':') {
+            Some((name, length)) if !explodes => (name, Some(prefix_length(length)?)),
+            _ => (text, None),
+        };
+        let is_name = name.split('.').all(is_part_of_name);
+        is_name.then(|| Self { name: name.to_string(), prefix, explodes })
+    }
+
+    /// A value in the notation of the expression; `None` where it leaves no text.
+    fn written(&self, value: &Value, style: &Style) -> Option<String> {
+        let encoded = |value: &Value| (style.encode)(&plain(value));
+        let pair = |(name, value): (&String, &Value)| [(style.encode)(name), encoded(value)];
+        let named = |value: String| if style.is_named { style.named(&self.name, &value) } else { value };
+        match value {
+            Value::Null => None,
+            Value::Array(items) if items.is_empty() => None,
+            Value::Object(fields) if fields.is_empty() => None,
+            Value::Array(items) if self.explodes => {
+                let items: Vec<String> = items.iter().map(|item| named(encoded(item))).collect();
+                Some(items.join(style.separator))
+            }
+            Value::Object(fields) if self.explodes => {
+                let pairs = fields.iter().map(pair).map(|[name, value]| {
+                    if style.is_named { style.named(&name, &value) } else { format!("{name}={value}") }
+                });
+                Some(pairs.collect::<Vec<_>>().join(style.separator))
+            }
+            Value::Array(items) => Some(named(items.iter().map(encoded).collect::<Vec<_>>().join(","))),
+            Value::Object(fields) => Some(named(fields.iter().flat_map(pair).collect::<Vec<_>>().join(","))),
+            value => {
+                let text = plain(value);
+                let taken: String = text.chars().take(self.prefix.unwrap_or(usize::MAX)).collect();
+                Some(named((style.encode)(&taken)))
+            }
+        }
+    }
+}
+
+/// The number of characters that a prefix takes: 1 to 9,999.
+fn prefix_length(text: &str) -> Option<usize> {
+    let is_number = !text.starts_with(['0', '+']) && text.len() <= 4;
+    if is_number { text.parse().ok() } else { None }
+}
+
+/// Letters, digits, `_` and percent-encoded bytes.
+fn is_part_of_name(part: &str) -> bool {
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        let fits = match byte {
+            b'%' => (0..2).all(|_| rest.next().is_some_and(|digit| digit.is_ascii_hexdigit())),
+            byte => byte.is_ascii_alphanumeric() || byte == b'_',
+        };
+        if !fits {
+            return false;
+        }
+    }
+    !part.is_empty()
 }
 
 #[cfg(test)]
@@ -89,7 +168,7 @@ mod expression_tests {
     use super::Expression;
 
     fn expanded(inside: &str, values: &Value) -> String {
-        Expression::new(inside).unwrap().expand(values.as_object().unwrap()).unwrap()
+        Expression::new(inside).unwrap().expand(values.as_object().unwrap())
     }
 
     #[test]
@@ -141,9 +220,8 @@ mod expression_tests {
             inside in "[-+#./;?&]?[a-c%é]{1,3}(:[0-9]{1,5}|\\*)?(,b)?", text in "\\PC{0,12}|[%0-9a-f\u{0}\r\né日]{0,12}",
         ) {
             let values = json!({ "a": text, "b": [text, 1, null], "c": { text.clone(): text }, "é": text });
-            let expression = Expression::new(&inside);
-            // A list cannot be cut.
-            if let Some(Ok(expanded)) = expression.map(|expression| expression.expand(values.as_object().unwrap())) {
+            if let Some(expression) = Expression::new(&inside) {
+                let expanded = expression.expand(values.as_object().unwrap());
                 prop_assert!(expanded.bytes().all(|byte| byte.is_ascii_graphic()), "{inside}: {expanded}");
             }
         }

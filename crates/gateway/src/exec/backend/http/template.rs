@@ -76,10 +76,10 @@ impl Template {
                 }
                 (Piece::Expression(expression), None) if !expression.is_query() => {
                     check(expression, values, called)?;
-                    path.push_str(&expression.expand(values)?);
+                    path.push_str(&expression.expand(values));
                 }
                 (Piece::Expression(expression), query) => {
-                    let text = expression.expand(values)?;
+                    let text = expression.expand(values);
                     // Other operators encode these separators.
                     if expression.operator == Some('+') && text.contains(['&', ';', '#']) {
                         let argument = called(expression.names().next().unwrap_or_default());
@@ -175,11 +175,12 @@ fn is_scalar(value: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Expanded, Result, Template};
+    use super::{Expanded, Template};
 
-    fn expand(template: &str, values: Value) -> Result<Expanded> {
+    fn expand(template: &str, values: Value) -> Result<Expanded, String> {
+        let template = Template::parse(template).map_err(|error| error.message)?;
         let values = values.as_object().cloned().unwrap();
-        Template::parse(template)?.expand(&values, &|name| name.to_string())
+        template.expand(&values, &|name| name.to_string()).map_err(|error| error.message)
     }
 
     #[track_caller]

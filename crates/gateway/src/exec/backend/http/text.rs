@@ -19,11 +19,19 @@ pub(super) fn encode(text: &str) -> String {
     escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
-/// Percent-encodes the literal text of a template: characters that a path or query cannot have. Encoded triplets stay.
+/// Percent-encodes the literal text of a template: characters that a path or query cannot have.
 pub(super) fn encode_literal(text: &str) -> String {
-    let plainly = |piece: &str| {
-        escaped(piece, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&()*+,;=:@/?".contains(&byte))
-    };
+    encode_but(b"-._~!$&()*+,;=:@/?", text)
+}
+
+/// Percent-encodes all but unreserved and reserved characters, and also brackets, which no path or query has (RFC 3986).
+pub(super) fn encode_reserved(text: &str) -> String {
+    encode_but(b"-._~:/?#@!$&'()*+,;=", text)
+}
+
+/// Percent-encodes all but letters, digits and `others`. Encoded triplets stay (RFC 6570, section 3.2.1).
+fn encode_but(others: &[u8], text: &str) -> String {
+    let plainly = |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
     let is_triplet =
         |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     let mut pieces = text.split('%');
