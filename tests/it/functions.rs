@@ -128,9 +128,9 @@ fn no_other_file_names_a_function() {
             ["{\"type\": \"tool_search\"", "\"type\": \"tool_search\",", "starts_with(\"tool_search\")"];
         let code = kinds.iter().fold(code.to_string(), |code, kind| code.replace(kind, ""));
         let is_own = |function: &str| entry.path().file_stem().is_some_and(|stem| stem == function);
-        let named = names().into_iter().filter(|name| {
-            name.contains('_') && !is_own(name) && code.contains(&format!("\"{name}\""))
-        });
+        let named = names()
+            .into_iter()
+            .filter(|name| name.contains('_') && !is_own(name) && code.contains(&format!("\"{name}\"")));
         wrong.extend(named.map(|function| format!("{name}: {function}")));
     }
     assert!(wrong.is_empty(), "the facts of a function stand in its entry of the table: {wrong:#?}");

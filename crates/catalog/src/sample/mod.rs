@@ -192,7 +192,7 @@ enum Telling {
     Own,
     /// Those with an example within them, too.
     Within,
-    /// Those with nothing within them.
+    /// Those with nothing within them, and those of several types.
     Plain,
 }
 
@@ -210,7 +210,11 @@ impl Telling {
                 is_own()
                     || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.own()))
             }
-            Self::Plain => node.type_words().any(|word| !matches!(word, "object" | "array" | "null")),
+            Self::Plain => match node.type_words().collect::<Vec<_>>()[..] {
+                [only] => !matches!(only, "object" | "array" | "null"),
+                [] => false,
+                _ => true,
+            },
         }
     }
 }

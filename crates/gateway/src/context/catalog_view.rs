@@ -52,8 +52,10 @@ struct Derived {
     /// The groups of its help.
     groups: OnceLock<Groups>,
     /// The answers of help, by target and options.
-    help: Mutex<HashMap<(HelpTarget, HelpOptions), Arc<Map<String, Value>>>>,
+    help: Mutex<HelpAnswers>,
 }
+
+type HelpAnswers = HashMap<(HelpTarget, HelpOptions), Arc<Map<String, Value>>>;
 
 /// The doc of one tool.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ impl Arguments for CallTool {
             ..CallRequest::default()
         };
         let envelope = execute_with_functions(context.clone(), request).await;
-        let result = envelope.outcome.map_err(|error| in_own_words(error, &op))?;
+        let result = envelope.outcome.map_err(|error| in_own_words(error, &op).or_help_path(&op))?;
         let warnings = envelope.meta.warnings.filter(|warnings| !warnings.is_empty());
         let meta = CallMeta { trace_id: None, latency_ms: None, warnings, ..envelope.meta };
         let envelope = Envelope { outcome: Ok(result), meta, ..envelope };
