@@ -77,7 +77,9 @@ impl Tokens {
     /// The caller whose token has this hash.
     pub(super) fn of_hash(&self, shown: &blake3::Hash) -> Option<&Caller> {
         // Hashes are compared in constant time, and every token is compared, even after a match.
-        self.known.iter().filter(|(known, _)| known == shown).last().map(|(_, caller)| caller)
+        self.known
+            .iter()
+            .fold(None, |found, (known, caller)| if known == shown { Some(caller) } else { found })
     }
 }
 

@@ -39,7 +39,7 @@ enum Control<'s> {
         of_text: bool,
     },
     /// A list of objects.
-    Items(Node<'s>),
+    Items(Box<Node<'s>>),
     Object,
     /// One of several objects.
     Union(Vec<Node<'s>>),
@@ -82,7 +82,7 @@ impl<'s> Control<'s> {
             Self::Text { .. } => Self::Lines { of_text: true },
             Self::Choice(values) => Self::Lines { of_text: values.iter().all(Value::is_string) },
             Self::Scalar => Self::Lines { of_text: false },
-            Self::Object => Self::Items(items),
+            Self::Object => Self::Items(Box::new(items)),
             _ => Self::Json,
         }
     }
