@@ -2,7 +2,7 @@
 //!
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
 //! 2. Each tool is assembled by itself, in parallel ([`assemble`]): overlays are applied, programs that the operator does
-//!    not trust are removed ([`trust`]), arguments get the operator's values ([`set_arguments`]), text is cleaned, docstrings
+//!    not trust are removed ([`trust`]), arguments get the operator's values (`schema::set_arguments`), text is cleaned, docstrings
 //!    are taken apart ([`docstring`]), missing fields are derived ([`short`], [`policy`], [`names`], [`sample`]), and its
 //!    schema is repaired and compiled once ([`schema`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
