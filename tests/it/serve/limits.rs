@@ -58,6 +58,27 @@ fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[test]
+fn after_a_refusal_a_connection_answers_again_or_says_that_it_closes() {
+    let server = Server::with("", &[]);
+    // The body arrives after the answer is due, or not at all.
+    for (length, body) in [(50, 50), (50, 5), (2_000_000, 0)] {
+        let mut stream = server.connect();
+        let head = format!("POST /healthz HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        stream.write_all(&vec![b' '; body]).unwrap();
+        let refused = answer(&mut stream);
+        assert!(refused.starts_with("HTTP/1.1 405"), "{refused}");
+        if body == length {
+            stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+            assert!(answer(&mut stream).starts_with("HTTP/1.1 200"));
+        } else {
+            assert!(refused.contains("connection: close"), "{refused}");
+        }
+    }
+}
+
+#[test]
 fn requests_that_are_still_on_their_way_keep_nobody_waiting() {
     let server = Server::with("serve.limits.calls = 1", &[]);
     let unfinished = |path: &str, length: &str| {

@@ -98,23 +98,25 @@ fn compiled(expression: &str) -> Result<Expression<'static>, SelectError> {
         return Err(SelectError::TooDeep);
     }
     let compiled = jmespath::compile(expression)?;
-    let growth = growth(compiled.as_ast()).map_err(|(offset, name)| {
-        let reason = ErrorReason::Runtime(RuntimeError::UnknownFunction(name));
-        JmespathError::new(expression, offset, reason)
-    });
+    let growth = growth(compiled.as_ast())
+        .map_err(|Misuse(offset, reason)| JmespathError::new(expression, offset, reason));
     if growth? > MAX_GROWTH { Err(SelectError::Multiplies) } else { Ok(compiled) }
 }
 
-/// How often an expression can repeat what it is given, or the place and the name of a function that there is not.
-fn growth(expression: &Ast) -> Result<usize, (usize, String)> {
-    fn sum<'e>(parts: impl Iterator<Item = &'e Ast>) -> Result<usize, (usize, String)> {
+/// What JMESPath parses and cannot apply, with its place.
+struct Misuse(usize, ErrorReason);
+
+/// How often an expression can repeat what it is given.
+fn growth(expression: &Ast) -> Result<usize, Misuse> {
+    fn sum<'e>(parts: impl Iterator<Item = &'e Ast>) -> Result<usize, Misuse> {
         parts.map(growth).try_fold(0, |sum: usize, part| Ok(sum.saturating_add(part?)))
     }
     Ok(match expression {
         Ast::Identity { .. } | Ast::Field { .. } | Ast::Index { .. } | Ast::Slice { .. } => 1,
         Ast::Literal { value, .. } => length(&**value),
-        Ast::Expref { ast: inner, .. }
-        | Ast::Flatten { node: inner, .. }
+        // Only functions take an expression.
+        Ast::Expref { offset, .. } => return Err(Misuse(*offset, ErrorReason::Parse(String::new()))),
+        Ast::Flatten { node: inner, .. }
         | Ast::Not { node: inner, .. }
         | Ast::ObjectValues { node: inner, .. } => growth(inner)?,
         Ast::MultiList { elements, .. } => sum(elements.iter())?,
@@ -126,12 +128,14 @@ fn growth(expression: &Ast) -> Result<usize, (usize, String)> {
             growth(lhs)?.saturating_mul(growth(rhs)?)
         }
         Ast::Function { offset, name, .. } if DEFAULT_RUNTIME.get_function(name).is_none() => {
-            return Err((*offset, name.clone()));
+            let unknown = RuntimeError::UnknownFunction(name.clone());
+            return Err(Misuse(*offset, ErrorReason::Runtime(unknown)));
         }
         // `to_string` escapes quotes, which doubles them.
-        Ast::Function { args, .. } => {
-            args.iter().try_fold(args.len().max(2), |all, part| Ok(all.saturating_mul(growth(part)?)))?
-        }
+        Ast::Function { args, .. } => args.iter().try_fold(args.len().max(2), |all, part| {
+            let part = if let Ast::Expref { ast, .. } = part { ast } else { part };
+            Ok(all.saturating_mul(growth(part)?))
+        })?,
     })
 }
 
@@ -167,6 +171,7 @@ mod tests {
                 "lengt(tasks)",
                 "cannot be applied at character 6, before `(tasks)`: Call to undefined function lengt",
             ),
+            ("[&total]", "is not JMESPath at character 2, before `&total]`"),
             (
                 "sum(tasks)",
                 "cannot be applied at character 4, before `(tasks)`: Argument 0 expects type array[number], given array",
@@ -179,6 +184,7 @@ mod tests {
             let error = selected(expression, &result).unwrap_err();
             assert_eq!(error.message, format!("`select` {problem}; {shape}"));
         }
+        assert_eq!(selected("max_by(tasks, &id).title", &result).unwrap(), json!("B"));
         let part = selected("tasks[].{name: name}", &result).unwrap();
         assert_eq!(
             found_nothing(&part, &result).unwrap().message,

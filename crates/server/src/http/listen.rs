@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,10 +18,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
-use tower::ServiceExt;
 
 use super::metrics;
 use super::service::HttpService;
+use super::unread;
 
 /// Longest head of a request in bytes, and most headers.
 const MAX_HEAD: usize = 32 * 1024;
@@ -148,7 +147,7 @@ async fn answer(
     let router = service.router.clone();
     let answering = service_fn(move |mut request: http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        router.clone().oneshot(request.map(Body::new))
+        unread::answered(router.clone(), request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

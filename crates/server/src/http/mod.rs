@@ -30,6 +30,7 @@ mod service;
 mod session_cookie;
 mod sign_in;
 mod try_it;
+mod unread;
 mod workspace;
 
 pub use crate::response::ProblemCode;

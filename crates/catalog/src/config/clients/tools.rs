@@ -23,17 +23,23 @@ pub(super) fn filter(
     global: [Option<&Value>; 2],
 ) -> Result<Option<ToolFilter>, EntryProblem> {
     let mut filter = ToolFilter::default();
-    let names = |key: &str, value: &Value| match value {
-        Value::Object(tools) if key == "tools" && tools.values().all(Value::is_boolean) => Ok(None),
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            Ok(Some(items.iter().filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()))
+    add_lists(&mut filter, entry)?;
+    let prefix = format!("{}_", plain_name(server));
+    for (key, rules) in ["tools", "permission"].into_iter().zip(global) {
+        let rules = match rules {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(rules)) => rules.clone(),
+            Some(rule) => Map::from_iter([("*".to_string(), rule.clone())]),
+        };
+        for (name, rule) in rules {
+            add_rule(&mut filter, &prefix, key, name, &rule)?;
         }
-        Value::Object(_) => Err(EntryProblem::wrong(
-            key,
-            "holds settings of tools that only the client applies; expected a list of names, or true or false for each",
-        )),
-        _ => Err(EntryProblem::wrong(key, "must be a list of tool names")),
-    };
+    }
+    Ok((!filter.key.is_empty()).then_some(filter))
+}
+
+/// Adds the lists and switches of a server's entry.
+fn add_lists(filter: &mut ToolFilter, entry: &Value) -> Result<(), EntryProblem> {
     let set = |key: &'static str| Some((key, entry.get(key).filter(|value| !value.is_null())?));
     for (key, value) in ALLOWED.into_iter().filter_map(set) {
         let Some(names) = names(key, value)? else { continue };
@@ -55,49 +61,66 @@ pub(super) fn filter(
         filter.key = "tools".into();
         filter.denied.push(name.clone());
     }
-    let prefix = format!("{}_", plain_name(server));
-    for (key, rules) in ["tools", "permission"].into_iter().zip(global) {
-        let rules = match rules {
-            None | Some(Value::Null) => continue,
-            Some(Value::Object(rules)) => rules.clone(),
-            Some(rule) => Map::from_iter([("*".to_string(), rule.clone())]),
-        };
-        for (name, rule) in rules {
-            let begin = name.split(['*', '?']).next().unwrap_or_default();
-            if !begin.starts_with(&prefix) && !prefix.starts_with(begin)
-                || begin == name && !name.starts_with(&prefix)
-            {
-                continue;
-            }
-            // Rules for arguments; those of a server match `*` alone.
-            let rule =
-                rule.get("*").or_else(|| rule.as_object().map(|_| &Value::Bool(true))).unwrap_or(&rule);
-            let is_on = match rule.as_str() {
-                Some("ask") => {
-                    filter.key = key.into();
-                    filter.of_client = Some(format!("{key}.{name}"));
-                    true
-                }
-                Some("allow") => true,
-                Some("deny") => false,
-                _ => rule.as_bool().ok_or_else(|| EntryProblem::Rule {
-                    key,
-                    name: name.clone(),
-                    rule: rule.clone(),
-                })?,
-            };
-            if !is_on {
-                filter.key = key.into();
-                // `?` is any letter: too much is denied rather than too little.
-                let name = name.replace('?', "*");
-                match name.strip_suffix('*').filter(|begin| prefix.starts_with(begin)) {
-                    Some(_) => filter.denied.push("*".into()),
-                    None => filter.denied_with_prefix.push((prefix.clone(), name)),
-                }
-            }
+    Ok(())
+}
+
+/// The names of a list; `None` for switches, which are read by themselves.
+fn names(key: &str, value: &Value) -> Result<Option<Vec<String>>, EntryProblem> {
+    match value {
+        Value::Object(tools) if key == "tools" && tools.values().all(Value::is_boolean) => Ok(None),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            Ok(Some(items.iter().filter_map(Value::as_str).map(str::to_string).collect()))
+        }
+        Value::Object(_) => Err(EntryProblem::wrong(
+            key,
+            "holds settings of tools that only the client applies; expected a list of names, or true or false for each",
+        )),
+        _ => Err(EntryProblem::wrong(key, "must be a list of tool names")),
+    }
+}
+
+/// Adds a rule for all servers, where its name may be that of a tool of this one.
+fn add_rule(
+    filter: &mut ToolFilter,
+    prefix: &str,
+    key: &'static str,
+    name: String,
+    rule: &Value,
+) -> Result<(), EntryProblem> {
+    let begin = name.split(['*', '?']).next().unwrap_or_default();
+    let is_of_server = if begin == name {
+        name.starts_with(prefix)
+    } else {
+        begin.starts_with(prefix) || prefix.starts_with(begin)
+    };
+    if !is_of_server {
+        return Ok(());
+    }
+    // Rules for arguments; those of a server match `*` alone.
+    let rule = rule.get("*").or_else(|| rule.as_object().map(|_| &Value::Bool(true))).unwrap_or(rule);
+    let is_on = match rule.as_str() {
+        Some("ask") => {
+            filter.key = key.into();
+            filter.of_client = Some(format!("{key}.{name}"));
+            true
+        }
+        Some("allow") => true,
+        Some("deny") => false,
+        _ => {
+            let wrong = || EntryProblem::Rule { key, name: name.clone(), rule: rule.clone() };
+            rule.as_bool().ok_or_else(wrong)?
+        }
+    };
+    if !is_on {
+        filter.key = key.into();
+        // `?` is any letter: too much is denied rather than too little.
+        let name = name.replace('?', "*");
+        match name.strip_suffix('*').filter(|begin| prefix.starts_with(begin)) {
+            Some(_) => filter.denied.push("*".into()),
+            None => filter.denied_with_prefix.push((prefix.to_string(), name)),
         }
     }
-    Ok((!filter.key.is_empty()).then_some(filter))
+    Ok(())
 }
 
 #[cfg(test)]
