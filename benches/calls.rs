@@ -30,7 +30,11 @@ fn main() {
         .tools
         .iter()
         .filter_map(|tool| {
-            Some((tool.safe_name.as_str(), Value::Object(tool.call.clone()?), tool.parameters.validator()?))
+            Some((
+                tool.names.safe.as_str(),
+                Value::Object(tool.input.call.clone()?),
+                tool.input.parameters.validator()?,
+            ))
         })
         .collect();
     println!("{:<28}  {:>12}  {:>12}  {:>6}", "responses", "ours /s", "floor /s", "ratio");

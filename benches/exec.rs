@@ -53,10 +53,18 @@ fn measure(runtime: &Runtime, at: &Path, what: &str, state: StateStore) {
     let view = CatalogView::new(&checked.catalog, None, None, templates).expect("a catalog view");
     let services = Services { state: Arc::new(state), ..Services::default() };
     let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
-    let tools: Vec<Arc<Tool>> =
-        context.view.catalog().tools.iter().filter(|tool| tool.call.is_some()).take(100).cloned().collect();
-    let inputs: Vec<Value> = tools.iter().map(|tool| json!({"op": tool.op, "args": tool.call})).collect();
-    let arguments: Vec<Value> = tools.iter().map(|tool| json!(tool.call)).collect();
+    let tools: Vec<Arc<Tool>> = context
+        .view
+        .catalog()
+        .tools
+        .iter()
+        .filter(|tool| tool.input.call.is_some())
+        .take(100)
+        .cloned()
+        .collect();
+    let inputs: Vec<Value> =
+        tools.iter().map(|tool| json!({"op": tool.names.op, "args": tool.input.call})).collect();
+    let arguments: Vec<Value> = tools.iter().map(|tool| json!(tool.input.call)).collect();
     let content = json!({"id": "task_1"});
     let exec = Function::named("tool_exec").expect("the function");
     let mut rounds = Vec::new();
@@ -69,7 +77,7 @@ fn measure(runtime: &Runtime, at: &Path, what: &str, state: StateStore) {
         let floor = timed(|index| {
             let place = index % arguments.len();
             let given = arguments[place].clone();
-            assert!(tools[place].parameters.accepts(black_box(&given)));
+            assert!(tools[place].input.parameters.accepts(black_box(&given)));
             black_box(content.clone());
         });
         rounds.push((ours, floor));

@@ -48,7 +48,7 @@ fn main() {
     }
     eprintln!("all docs {:?}", t.elapsed());
     rss("all docs");
-    let n = view.catalog().tools.iter().filter(|t| t.parameters.validator().is_some()).count();
+    let n = view.catalog().tools.iter().filter(|t| t.input.parameters.validator().is_some()).count();
     eprintln!("{n} validators");
     rss("all validators");
 }

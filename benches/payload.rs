@@ -30,7 +30,7 @@ fn main() {
         let profile = catalog.profile(None).expect("the whole catalog");
         let bare = median(|| {
             let tools = catalog.tools.iter().map(|tool| {
-                json!({"name": tool.safe_name, "description": tool.description, "input_schema": tool.parameters.schema()})
+                json!({"name": tool.names.safe, "description": tool.texts.description, "input_schema": tool.input.parameters.schema()})
             });
             drop(Value::Array(tools.collect()).to_string());
         });

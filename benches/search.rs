@@ -50,7 +50,7 @@ fn measure(file: &Path, queries: &[String]) {
     let tools = catalog::open(config::read(file)).catalog.tools;
     let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
     let mut bare =
-        Bare::new(tools.iter().map(|tool| (tool.definition.name.as_str(), tool.description.as_str())));
+        Bare::new(tools.iter().map(|tool| (tool.names.written.as_str(), tool.texts.description.as_str())));
     let mut builds = Vec::new();
     let mut sizes = Vec::new();
     let mut indexes = Vec::new();

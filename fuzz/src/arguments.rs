@@ -60,11 +60,15 @@ pub fn check(bytes: &[u8]) {
             (0, Some(input)) => input,
             (1, Some(args)) => {
                 if let Ok(Reading { value, .. }) = coerce_to_schema(tool, args.clone()) {
-                    assert!(tool.parameters.accepts(&value), "{}: {args} was read as {value}", tool.name);
+                    assert!(
+                        tool.input.parameters.accepts(&value),
+                        "{}: {args} was read as {value}",
+                        tool.names.canonical
+                    );
                 }
-                json!({ "op": tool.op, "args": args, "dry_run": true })
+                json!({ "op": tool.names.op, "args": args, "dry_run": true })
             }
-            _ => json!({ "op": tool.op, "args": text, "dry_run": true }),
+            _ => json!({ "op": tool.names.op, "args": text, "dry_run": true }),
         };
         call(view, &input);
     });

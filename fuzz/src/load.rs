@@ -26,7 +26,9 @@ fn documented(checked: &Checked) -> Vec<String> {
     let mut pages = vec![docs.index().expect("an index")];
     for entry in docs.tools() {
         pages.push(docs.tool(*entry).expect("a doc"));
-        if let (Some(call), Some(validator)) = (&entry.tool.call, entry.tool.parameters.validator()) {
+        if let (Some(call), Some(validator)) =
+            (&entry.tool.input.call, entry.tool.input.parameters.validator())
+        {
             assert!(validator.is_valid(&Value::Object(call.clone())), "a call that does not fit");
         }
     }

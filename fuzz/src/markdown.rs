@@ -49,13 +49,13 @@ pub fn check(bytes: &[u8]) {
 
 fn say(catalog: &mut Catalog, text: &str) {
     let tool: &mut Tool = Arc::get_mut(&mut catalog.tools[0]).expect("the only reference");
-    tool.short = text.into();
-    tool.long = text.into();
-    tool.description = text.into();
-    tool.notes = vec![text.into(), "another".into()];
-    tool.raises = vec![text.into()];
-    tool.returns = Some(text.into());
-    tool.example_texts = vec![text.into()];
+    tool.texts.short = text.into();
+    tool.texts.long = text.into();
+    tool.texts.description = text.into();
+    tool.texts.notes = vec![text.into(), "another".into()];
+    tool.texts.raises = vec![text.into()];
+    tool.texts.returns = Some(text.into());
+    tool.texts.example_texts = vec![text.into()];
 }
 
 /// Between two headings, only those two are headings, and nothing is HTML or leads elsewhere than into the web.

@@ -24,7 +24,7 @@ pub fn check(bytes: &[u8]) {
         super::open(&[("toolcrib.toml", CONFIG.as_bytes()), ("a.json", tool.to_string().as_bytes())]);
     let Some(tool) = checked.catalog.tools.first() else { return };
     let view = CatalogView::new(&checked.catalog, None, None, super::templates()).expect("a catalog view");
-    let call = json!({ "op": tool.op, "args": given["args"], "dry_run": true });
+    let call = json!({ "op": tool.names.op, "args": given["args"], "dry_run": true });
     let answer = super::exec(&view.into(), &call);
     let would = &answer["result"]["would"];
     let shown = |part: &str| would[part].as_str().map(|text| text.replace("[redacted]", REDACTED));

@@ -38,7 +38,7 @@ pub fn check(bytes: &[u8]) {
             if let Ok(call) = &entry.outcome {
                 let arguments = Value::Object(call.arguments().clone());
                 assert!(
-                    call.tool().parameters.accepts(&arguments),
+                    call.tool().input.parameters.accepts(&arguments),
                     "{arguments} does not fit {}",
                     call.name()
                 );

@@ -26,8 +26,8 @@ pub fn check(bytes: &[u8]) {
         let Some(schema) = &function.schema else { continue };
         let validator = jsonschema::draft202012::options().offline().build(schema);
         let validator = validator.unwrap_or_else(|error| panic!("invalid: {error}\n{schema}"));
-        let parameters = &function.tool.parameters;
-        let Some(call) = function.tool.call.clone().map(Value::Object) else { continue };
+        let parameters = &function.tool.input.parameters;
+        let Some(call) = function.tool.input.call.clone().map(Value::Object) else { continue };
         // A strict view wants every property; others rename those whose names a provider refuses, and take what one
         // branch at the root says of a property for what it means.
         let root = parameters.schema();

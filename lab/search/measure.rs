@@ -73,8 +73,8 @@ struct Catalog {
 fn catalog(tools: &[&Tool]) -> Catalog {
     let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(*tool)).collect();
     Catalog {
-        names: tools.iter().map(|tool| tool.definition.name.clone()).collect(),
-        destructive: tools.iter().map(|tool| tool.effect.as_str() == "destructive").collect(),
+        names: tools.iter().map(|tool| tool.names.written.clone()).collect(),
+        destructive: tools.iter().map(|tool| tool.rules.effect.as_str() == "destructive").collect(),
         index: Index::new(&entries),
     }
 }
@@ -212,9 +212,10 @@ fn ask_lists(folders: &[PathBuf]) {
                 let (file, server) = file.split_once('/').unwrap_or((file, ""));
                 let path = folders.iter().map(|folder| folder.join(file)).find(|path| path.exists()).unwrap();
                 let checked = open(config::read(&path)).catalog;
-                let is_own = |tool: &&Tool| server.is_empty() || tool.server.as_deref() == Some(server);
+                let is_own =
+                    |tool: &&Tool| server.is_empty() || tool.origin.server.as_deref() == Some(server);
                 let tools: Vec<&Tool> = checked.tools.iter().map(|tool| &**tool).filter(is_own).collect();
-                (tools.iter().map(|tool| same(&tool.definition.name)).collect(), catalog(&tools))
+                (tools.iter().map(|tool| same(&tool.names.written)).collect(), catalog(&tools))
             });
             let is_gold = |tool: &usize| wanted.split(',').any(|gold| same(gold) == names[*tool]);
             let gold: Vec<usize> = (0..names.len()).filter(is_gold).collect();
@@ -346,8 +347,8 @@ fn main() {
             entry.texts.push((toolcrib::search::Field::Label, server(file).into()));
             entry.server = Some(server(file).into());
             entries.push(entry);
-            all_tools.push([tool.name.clone(), tool.definition.name.clone(), server(file).into()]);
-            destructive.push(tool.effect.as_str() == "destructive");
+            all_tools.push([tool.names.canonical.clone(), tool.names.written.clone(), server(file).into()]);
+            destructive.push(tool.rules.effect.as_str() == "destructive");
         }
         let mut sums = Sums::default();
         for row in rows {
@@ -355,8 +356,8 @@ fn main() {
             let wanted = gold(row);
             let gold: Vec<usize> = (0..tools.len())
                 .filter(|&tool| {
-                    wanted.contains(&tools[tool].definition.name.as_str())
-                        || wanted.contains(&tools[tool].name.as_str())
+                    wanted.contains(&tools[tool].names.written.as_str())
+                        || wanted.contains(&tools[tool].names.canonical.as_str())
                 })
                 .collect();
             assert_eq!(gold.is_empty(), wanted.is_empty(), "{query} {wanted:?}");

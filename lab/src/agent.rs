@@ -99,7 +99,8 @@ impl<'a> Agent<'a> {
     }
 
     fn is_deferred(&self, tool: &Tool) -> bool {
-        let entry = self.profile.tools.iter().find(|entry| entry.tool.name == tool.name);
+        let entry =
+            self.profile.tools.iter().find(|entry| entry.tool.names.canonical == tool.names.canonical);
         entry.is_none_or(|entry| entry.mode == DescriptionMode::Deferred)
     }
 }
@@ -117,7 +118,7 @@ impl Play<'_, '_> {
                 self.events.unknown += 1;
                 continue;
             };
-            if !self.known.contains(&tool.name) {
+            if !self.known.contains(&tool.names.canonical) {
                 self.learn(&[tool]).await;
             }
             self.events.calls += 1;
@@ -133,25 +134,29 @@ impl Play<'_, '_> {
     async fn learn(&mut self, tools: &[&Tool]) {
         let mut seen = HashSet::new();
         let mut wanted: Vec<&Tool> = tools.to_vec();
-        wanted.retain(|tool| !self.known.contains(&tool.name) && seen.insert(tool.name.clone()));
-        self.known.extend(wanted.iter().map(|tool| tool.name.clone()));
+        wanted.retain(|tool| {
+            !self.known.contains(&tool.names.canonical) && seen.insert(tool.names.canonical.clone())
+        });
+        self.known.extend(wanted.iter().map(|tool| tool.names.canonical.clone()));
         wanted.retain(|tool| self.agent.is_deferred(tool));
         if wanted.is_empty() {
             return;
         }
         match self.agent.mode {
             Mode::Hybrid => {
-                let names: Vec<&str> = wanted.iter().map(|tool| tool.safe_name.as_str()).collect();
+                let names: Vec<&str> = wanted.iter().map(|tool| tool.names.safe.as_str()).collect();
                 self.ask("read_tool_doc", json!({ "names": names })).await;
             }
             Mode::Native => drop(self.search(&wanted).await),
             Mode::Gateway => {
                 let usages = self.search(&wanted).await;
-                wanted.retain(|tool| !usages.get(&tool.name).is_some_and(|usage| is_enough(tool, usage)));
+                wanted.retain(|tool| {
+                    !usages.get(&tool.names.canonical).is_some_and(|usage| is_enough(tool, usage))
+                });
                 if wanted.is_empty() {
                     return;
                 }
-                let paths: Vec<&str> = wanted.iter().map(|tool| tool.op.as_str()).collect();
+                let paths: Vec<&str> = wanted.iter().map(|tool| tool.names.op.as_str()).collect();
                 let path =
                     if let [path] = paths[..] { json!({ "path": path }) } else { json!({ "paths": paths }) };
                 self.ask("tool_help", path).await;
@@ -186,7 +191,7 @@ impl Play<'_, '_> {
                     Some((hit["name"].as_str()?.to_string(), hit["usage"].as_str()?.to_string()))
                 });
                 usages.extend(told);
-                let rank = names.iter().position(|name| *name == tool.name);
+                let rank = names.iter().position(|name| *name == tool.names.canonical);
                 if is_first {
                     self.events.searches += 1;
                     self.events.first += usize::from(rank == Some(0));
@@ -207,7 +212,7 @@ impl Play<'_, '_> {
         }
         // The provider's search has no other way; a person would name the tool.
         if self.agent.mode == Mode::Native {
-            let names: Vec<&str> = missing.iter().map(|tool| tool.name.as_str()).collect();
+            let names: Vec<&str> = missing.iter().map(|tool| tool.names.canonical.as_str()).collect();
             self.bring(&names);
         }
         usages
@@ -221,7 +226,7 @@ impl Play<'_, '_> {
             .filter_map(|name| view.resolve(name).ok())
             .map(|index| &*view.catalog().tools[index]);
         let fresh: Vec<&Tool> =
-            tools.filter(|tool| self.known.insert(format!("defined {}", tool.name))).collect();
+            tools.filter(|tool| self.known.insert(format!("defined {}", tool.names.canonical))).collect();
         let tokens: usize = fresh.iter().map(|tool| (self.agent.definition)(tool)).sum();
         self.ledger.add_to_context(tokens);
     }
@@ -242,12 +247,12 @@ impl Play<'_, '_> {
     async fn call(&mut self, tool: &Tool, arguments: Map<String, Value>, recorded: Option<&Value>) -> bool {
         let through_gateway = self.agent.mode == Mode::Gateway && self.agent.is_deferred(tool);
         let (sent, answer) = if through_gateway {
-            let input = json!({ "op": tool.op, "args": arguments });
+            let input = json!({ "op": tool.names.op, "args": arguments });
             let sent = json!({ "name": "tool_exec", "arguments": input });
             (sent, Function::tool_exec().call(&self.context, input).await)
         } else {
-            let sent = json!({ "name": tool.safe_name, "arguments": arguments });
-            let call = ToolCall::named(&self.context.view, &tool.name);
+            let sent = json!({ "name": tool.names.safe, "arguments": arguments });
+            let call = ToolCall::named(&self.context.view, &tool.names.canonical);
             (sent, ToolCall { arguments: Value::Object(arguments), ..call }.call(&self.context).await)
         };
         let text = match recorded {
@@ -260,7 +265,8 @@ impl Play<'_, '_> {
         };
         let (call, answered) = (self.agent.tokens(&sent.to_string()), self.agent.tokens(&text));
         self.ledger.turn(call, answered);
-        self.refusal = answer.body().get("error").map(|error| format!("{}: {}", tool.name, error["message"]));
+        self.refusal =
+            answer.body().get("error").map(|error| format!("{}: {}", tool.names.canonical, error["message"]));
         answer.is_ok()
     }
 }
@@ -272,7 +278,7 @@ fn client_text(answer: &Answer) -> String {
 
 /// Whether a usage names every required argument.
 fn is_enough(tool: &Tool, usage: &str) -> bool {
-    let required = tool.parameters.schema().get("required").and_then(Value::as_array);
+    let required = tool.input.parameters.schema().get("required").and_then(Value::as_array);
     let told: HashSet<&str> = usage.split(|c: char| !c.is_alphanumeric() && !"_-.$".contains(c)).collect();
     required.into_iter().flatten().filter_map(Value::as_str).all(|name| told.contains(name))
 }
@@ -289,7 +295,7 @@ const WORDS: usize = 10;
 
 /// The words of a first search.
 fn first_words(tool: &Tool) -> String {
-    let own = tool.name.rsplit(['.', '/', ':']).next().unwrap_or(&tool.name);
+    let own = tool.names.canonical.rsplit(['.', '/', ':']).next().unwrap_or(&tool.names.canonical);
     let said = |(at, word): (usize, String)| {
         let verb = VERBS.split(',').filter_map(|pair| pair.split_once('=')).find(|(verb, _)| *verb == word);
         match verb.filter(|_| at == 0) {
@@ -303,7 +309,7 @@ fn first_words(tool: &Tool) -> String {
 
 /// The words of a second search: more of what the tool is for.
 fn second_words(tool: &Tool) -> String {
-    let said = words(&tool.short).into_iter().filter(|word| !is_left_out(word));
+    let said = words(&tool.texts.short).into_iter().filter(|word| !is_left_out(word));
     said.take(WORDS).collect::<Vec<_>>().join(" ")
 }
 

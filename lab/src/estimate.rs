@@ -70,7 +70,7 @@ impl Calls {
             }
         }
         let place: HashMap<usize, usize> = samples.keys().copied().zip(0..).collect();
-        let tools = samples.keys().map(|tool| view.catalog().tools[*tool].name.clone()).collect();
+        let tools = samples.keys().map(|tool| view.catalog().tools[*tool].names.canonical.clone()).collect();
         let samples: Vec<Task> = samples.into_values().collect();
         let of_task = |(task, ledger): (&&Task, &Ledger)| {
             let tools = task.calls.iter().filter_map(|call| place.get(&found(&call.name)?).copied());
@@ -165,6 +165,6 @@ pub fn profile<'a>(replay: &Replay<'a>) -> Result<Profile<'a>> {
 /// The same tools: these full, and the others deferred.
 pub fn with_modes<'a>(profile: &Profile<'a>, is_full: impl Fn(&str) -> bool) -> Profile<'a> {
     let mode = |name: &str| if is_full(name) { DescriptionMode::Full } else { DescriptionMode::Deferred };
-    let entry = |entry: &ProfileTool<'a>| ProfileTool { mode: mode(&entry.tool.name), ..*entry };
+    let entry = |entry: &ProfileTool<'a>| ProfileTool { mode: mode(&entry.tool.names.canonical), ..*entry };
     Profile { tools: profile.tools.iter().map(entry).collect(), ..*profile }
 }

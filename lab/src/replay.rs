@@ -64,7 +64,7 @@ impl<'a> Replay<'a> {
             view: Arc::clone(&self.view),
             profile,
             counter: &mut self.counter,
-            definition: &|tool: &Tool| definitions.get(&tool.name).copied().unwrap_or_default(),
+            definition: &|tool: &Tool| definitions.get(&tool.names.canonical).copied().unwrap_or_default(),
         };
         let (mut ledgers, mut events) = (Vec::new(), Events::default());
         for task in tasks {

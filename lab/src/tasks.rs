@@ -101,13 +101,13 @@ pub fn catalog(path: &Path) -> Result<Catalog> {
 /// A catalog of `size` tools: those of the tasks at any size, then others of the catalog, then tools of other catalogs, in
 /// turn from each. A tool whose name is taken stays out.
 pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: usize) -> Catalog {
-    let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];
+    let names = |tool: &Tool| [tool.names.canonical.clone(), tool.names.safe.clone(), tool.names.op.clone()];
     let calls = tasks.iter().flat_map(|task| &task.calls);
     let needed: HashSet<&str> = calls.filter_map(|call| name_of(catalog, &call.name)).collect();
     let mut room = size.saturating_sub(needed.len());
     let mut tools = catalog.tools.clone();
     tools.retain(|tool| {
-        let is_needed = needed.contains(tool.name.as_str());
+        let is_needed = needed.contains(tool.names.canonical.as_str());
         let is_taken = is_needed || room > 0;
         room -= usize::from(is_taken && !is_needed);
         is_taken
@@ -128,7 +128,7 @@ pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: usiz
 /// The canonical name of a tool.
 pub fn name_of<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c str> {
     match catalog.resolve(name) {
-        Resolved::Tool(tool) => Some(tool.name.as_str()),
+        Resolved::Tool(tool) => Some(tool.names.canonical.as_str()),
         _ => None,
     }
 }

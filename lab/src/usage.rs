@@ -55,7 +55,7 @@ impl Usage {
             }
             EventKind::Read | EventKind::Expand if event.outcome == "ok" => {
                 if let Some(Resolved::Tool(tool)) = event.op.as_deref().map(|op| catalog.resolve(op)) {
-                    self.tools.entry(tool.name.clone()).or_default().reads += 1;
+                    self.tools.entry(tool.names.canonical.clone()).or_default().reads += 1;
                 }
             }
             EventKind::Search => self.search(event),
@@ -91,7 +91,7 @@ impl Usage {
     fn printed(self, catalog: &Catalog, profile: Option<&str>) -> Result<Printed> {
         let profile = catalog.profile(profile)?;
         let is_called = |name: &str| self.tools.get(name).is_some_and(|tool| tool.calls > 0);
-        let names = profile.tools.iter().map(|entry| entry.tool.name.as_str());
+        let names = profile.tools.iter().map(|entry| entry.tool.names.canonical.as_str());
         let never: Vec<&str> = names.filter(|name| !is_called(name)).collect();
         let mut tools: Vec<(&String, &ToolUse)> = self.tools.iter().collect();
         tools.sort_by_key(|(_, tool)| std::cmp::Reverse((tool.calls, tool.reads)));

@@ -77,7 +77,7 @@ pub(super) fn help_of(catalog: &catalog::Catalog, path: &str) -> Result<Map<Stri
 pub(super) fn tool_of<'a>(catalog: &'a catalog::Catalog, name: &str) -> Result<&'a Tool, Error> {
     let nearest = match catalog.resolve(name) {
         Resolved::Tool(tool) => return Ok(tool),
-        Resolved::Ambiguous(tools) => tools.into_iter().map(|tool| tool.name.clone()).collect(),
+        Resolved::Ambiguous(tools) => tools.into_iter().map(|tool| tool.names.canonical.clone()).collect(),
         Resolved::Unknown(nearest) => nearest.into_iter().map(String::from).collect(),
     };
     Err(Error::UnknownTool { name: name.to_string(), nearest })

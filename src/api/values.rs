@@ -167,10 +167,10 @@ impl From<Seeded> for Written {
 
 pub(super) fn summary(tool: &Tool) -> ToolSummary {
     ToolSummary {
-        name: tool.name.clone(),
-        safe_name: tool.safe_name.clone(),
-        op: tool.op.clone(),
-        summary: tool.short.clone(),
-        effect: tool.effect,
+        name: tool.names.canonical.clone(),
+        safe_name: tool.names.safe.clone(),
+        op: tool.names.op.clone(),
+        summary: tool.texts.short.clone(),
+        effect: tool.rules.effect,
     }
 }

@@ -110,7 +110,7 @@ impl CheckArgs {
     fn reading(&self, checked: &Checked) -> Result<Vec<String>, CommandError> {
         let folder = self.catalog.path()?;
         let with_tools: BTreeSet<&str> =
-            checked.catalog.tools.iter().map(|tool| tool.place.file.as_str()).collect();
+            checked.catalog.tools.iter().map(|tool| tool.origin.place.file.as_str()).collect();
         let tools = counted(checked.catalog.tools.len(), "tool");
         let all = counted(files(checked), "file");
         let is_unconfigured = folder.is_dir() && !folder.join("toolcrib.toml").exists();
@@ -136,7 +136,7 @@ fn files(checked: &Checked) -> usize {
 fn suggestions(catalog: &Catalog) -> String {
     let mut categories: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for tool in catalog.tools.iter().filter(|tool| tool.has_derived_category()) {
-        categories.entry(tool.category()).or_default().push(quoted(&tool.name));
+        categories.entry(tool.category()).or_default().push(quoted(&tool.names.canonical));
     }
     let overlay = |(category, names): (&str, Vec<String>)| {
         format!("[[overlay]]\nmatch = [{}]\ncategory = {}\n", names.join(", "), quoted(category))

@@ -7,9 +7,9 @@ use super::findings::report_briefly;
 use super::io::Io;
 use crate::BUILT_IN;
 use toolcrib_catalog::config::{Config, Source, Workspace};
-use toolcrib_catalog::{self as catalog, Catalog};
+use toolcrib_catalog::{self as catalog, Tool};
 use toolcrib_definition::grammar::counted;
-use toolcrib_definition::{Effect, embedded_files};
+use toolcrib_definition::{Definition, embedded_files};
 use toolcrib_render::folder::write_whole;
 
 /// The files of a new catalog.
@@ -87,10 +87,10 @@ impl InitArgs {
         std::fs::create_dir_all(&self.folder)
             .map_err(|error| failed(format!("cannot make {out}: {error}")))?;
         let mut edited = Vec::new();
-        for (index, tool) in catalog.tools.iter().enumerate() {
-            let name = format!("{}.json", tool.safe_name);
+        for tool in &catalog.tools {
+            let name = format!("{}.json", tool.names.safe);
             let path = self.folder.join(&name);
-            let text = definition(catalog, index);
+            let text = written(tool);
             match std::fs::read_to_string(&path) {
                 Ok(existing) if existing == text => {}
                 Ok(_) if !self.force => edited.push(name),
@@ -103,7 +103,7 @@ impl InitArgs {
             self.folder.display(),
             counted(catalog.tools.len() - edited.len(), "definition")
         ));
-        let withheld = catalog.tools.iter().filter(|tool| tool.withheld.is_some()).count();
+        let withheld = catalog.tools.iter().filter(|tool| tool.rules.withheld.is_some()).count();
         if withheld > 0 {
             io.note(format!(
                 "{} named a program as its backend, which is left out: a definition that is trusted later would run it; \
@@ -144,24 +144,9 @@ fn write_new(folder: &Path, files: &[(impl AsRef<Path>, &str)]) -> CommandResult
     Ok(())
 }
 
-/// One definition as a file. The schema keeps its bytes; the name is the canonical one.
-fn definition(catalog: &Catalog, index: usize) -> String {
-    let tool = &catalog.tools[index];
-    let mut definition = tool.definition.clone();
-    definition.name.clone_from(&tool.name);
-    // Fields derived from the server, the order or the file are written down, since that origin is lost in the new
-    // file.
-    definition.op = Some(tool.op.clone());
-    // The server, from which the category may have been derived, is not part of a definition.
-    if tool.has_derived_category() {
-        definition.category.clone_from(&tool.categories);
-    }
-    // An effect in a file is a claim of its author; it is written only where the name alone would give another one.
-    if definition.effect.is_none() && Effect::of_name(&tool.name) != tool.effect {
-        definition.effect = Some(tool.effect);
-    }
-    definition.short_description = Some(tool.short.clone());
-    let mut text = serde_json::to_string_pretty(&definition).unwrap_or_default();
+/// A tool as a file. The schema keeps its bytes.
+fn written(tool: &Tool) -> String {
+    let mut text = serde_json::to_string_pretty(&Definition::from(tool)).unwrap_or_default();
     text.push('\n');
     text
 }

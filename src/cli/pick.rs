@@ -63,9 +63,9 @@ impl PickArgs {
     ) -> Result<Profile<'c>, CommandError> {
         let Some(input) = &self.pick else { return Ok(profile) };
         let picked = self.picked(io, args, checked, profile.name, input)?;
-        let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
+        let mut profile = profile.with_picked(&|tool| picked.contains(&tool.names.canonical));
         if mode == Mode::Full {
-            profile.tools.retain(|entry| picked.contains(&entry.tool.name));
+            profile.tools.retain(|entry| picked.contains(&entry.tool.names.canonical));
         }
         Ok(profile)
     }
@@ -105,13 +105,13 @@ impl PickArgs {
         };
         for picked in &candidates {
             let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
-            io.note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
+            io.note(format!("picked {} ({:.2}): {reason}", picked.tool.names.canonical, picked.score));
         }
         if chosen.unsafe_tools > 0 {
             let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
             io.note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
         }
-        Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
+        Ok(candidates.into_iter().map(|picked| picked.tool.names.canonical.clone()).collect())
     }
 
     /// Prints that no tool was picked, and the nearest ones.
@@ -120,7 +120,7 @@ impl PickArgs {
             return io.note(format!("no tool is picked: {}", hint(unsafe_tools)));
         }
         let tools: Vec<String> =
-            nearest.iter().map(|near| format!("{} ({:.2})", near.tool.name, near.score)).collect();
+            nearest.iter().map(|near| format!("{} ({:.2})", near.tool.names.canonical, near.score)).collect();
         io.note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
         io.note(match self.scorer {
             ScorerKind::Llm => "say the task as an action and its object, or score by `keyword`",

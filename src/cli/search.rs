@@ -131,7 +131,7 @@ fn tools(hits: &QueryHits) -> String {
         let name = hit.tool.shown_name();
         let confidence = hit.confidence();
         let ToolHit { tool, hit, .. } = hit;
-        format!("{name:width$}  {confidence:.2}  {}\n{:width$}        {}\n", tool.short, "", hit.reason)
+        format!("{name:width$}  {confidence:.2}  {}\n{:width$}        {}\n", tool.texts.short, "", hit.reason)
     };
     hits.into_iter().map(line).collect()
 }

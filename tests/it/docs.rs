@@ -140,7 +140,7 @@ fn a_name_is_shown_as_it_is() {
         let checked = fixture::open_text("a.json", &tool.to_string());
         let out = tempfile::tempdir().unwrap();
         fixture::render(&checked, None, out.path());
-        let doc = format!("{}.md", fixture::only(&checked).safe_name);
+        let doc = format!("{}.md", fixture::only(&checked).names.safe);
         for file in [doc.as_str(), "README.md"] {
             let text = fs::read_to_string(out.path().join(file)).unwrap();
             let shown: String = Parser::new(&text)

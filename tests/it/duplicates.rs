@@ -118,7 +118,7 @@ fn a_definition_with_a_key_twice_is_reported_with_its_place() {
         let finding = checked.findings.iter().find(|finding| finding.code.as_str() == code).unwrap();
         assert!(finding.message.contains("name") && finding.message.contains("there twice"), "{finding:?}");
         assert_eq!(fixture::codes(&checked).iter().find(|found| found.0 == code).unwrap().1, Some(3));
-        checked.catalog.tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+        checked.catalog.tools.iter().map(|tool| tool.names.canonical.to_string()).collect::<Vec<_>>()
     };
     let json = "[{\"name\": \"x\",\n \"description\": \"A.\",\n \"name\": \"y\", \"parameters\": {}}]";
     assert_eq!(twice("tools.json", json, "definition-repaired"), ["y"], "the last one counts");

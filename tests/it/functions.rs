@@ -23,12 +23,13 @@ fn names() -> BTreeSet<String> {
 
 #[test]
 fn every_function_is_defined_and_every_definition_is_of_a_function() {
-    let defined: BTreeSet<String> = functions().tools.iter().map(|tool| tool.name.clone()).collect();
+    let defined: BTreeSet<String> =
+        functions().tools.iter().map(|tool| tool.names.canonical.clone()).collect();
     // Toolsets are loaded by the program that binds them.
     let expected = names().into_iter().collect();
     assert_eq!(defined, expected);
     for function in Function::all() {
-        assert!(function.definition().is_some_and(|tool| tool.call.is_some()), "{}", function.name());
+        assert!(function.definition().is_some_and(|tool| tool.input.call.is_some()), "{}", function.name());
     }
 }
 

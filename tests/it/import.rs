@@ -23,29 +23,29 @@ fn check(name: &str) {
     assert_eq!(after.catalog.tools.len(), before.catalog.tools.len(), "{name}");
     assert!(!after.lost_input(), "{name}: {:?}", fixture::codes(&after).first());
     let after: BTreeMap<&str, &Tool> =
-        after.catalog.tools.iter().map(|tool| (tool.name.as_str(), &**tool)).collect();
+        after.catalog.tools.iter().map(|tool| (tool.names.canonical.as_str(), &**tool)).collect();
     let mut differ: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for tool in &before.catalog.tools {
-        let Some(again) = after.get(tool.name.as_str()) else {
-            differ.entry("name").or_default().push(tool.name.clone());
+        let Some(again) = after.get(tool.names.canonical.as_str()) else {
+            differ.entry("name").or_default().push(tool.names.canonical.clone());
             continue;
         };
-        let schema = |tool: &Tool| tool.definition.parameters.as_ref().map(|schema| schema.value().clone());
-        let bytes = |tool: &Tool| tool.definition.parameters.as_ref().map(|schema| schema.text().to_string());
+        let schema = |tool: &Tool| tool.input.schema.as_ref().map(|schema| schema.value().clone());
+        let bytes = |tool: &Tool| tool.input.schema.as_ref().map(|schema| schema.text().to_string());
         let same = [
-            ("safe name", again.safe_name == tool.safe_name),
+            ("safe name", again.names.safe == tool.names.safe),
             ("parameters", schema(again) == schema(tool)),
             ("parameters, byte for byte", bytes(again) == bytes(tool)),
-            ("description", again.definition.description == tool.definition.description),
-            ("short description", again.short == tool.short),
-            ("categories", again.categories == tool.categories),
-            ("effect", again.effect == tool.effect),
-            ("call", again.call == tool.call),
-            ("op", again.op == tool.op),
-            ("backend", again.definition.backend == tool.definition.backend),
+            ("description", again.texts.description == tool.texts.description),
+            ("short description", again.texts.short == tool.texts.short),
+            ("categories", again.labels.categories == tool.labels.categories),
+            ("effect", again.rules.effect == tool.rules.effect),
+            ("call", again.input.call == tool.input.call),
+            ("op", again.names.op == tool.names.op),
+            ("backend", again.backend == tool.backend),
         ];
         for (what, _) in same.iter().filter(|(_, same)| !same) {
-            differ.entry(what).or_default().push(tool.name.clone());
+            differ.entry(what).or_default().push(tool.names.canonical.clone());
         }
     }
     let summary: Vec<String> = differ

@@ -55,7 +55,7 @@ fn open(root: &Path) -> Checked {
 }
 
 fn names(checked: &Checked) -> Vec<&str> {
-    checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
+    checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect()
 }
 
 #[track_caller]
@@ -64,8 +64,8 @@ fn check_lists(root: &Path) {
     assert_eq!(names(&checked), ["x", "y", "z", "a"], "{:#?}", checked.findings);
     assert!(!checked.lost_input());
     let tool = &checked.catalog.tools[0];
-    assert_eq!((tool.server.as_deref(), tool.place.file.as_str()), (Some("sky"), "mcp:sky"));
-    let schema = tool.definition.parameters.as_ref().unwrap().text().to_string();
+    assert_eq!((tool.origin.server.as_deref(), tool.origin.place.file.as_str()), (Some("sky"), "mcp:sky"));
+    let schema = tool.input.schema.as_ref().unwrap().text().to_string();
     assert!(schema.find("zeta") < schema.find("alpha"), "{schema}");
 }
 
@@ -110,7 +110,7 @@ fn a_definition_with_a_key_twice_has_the_last_one_and_a_finding() {
     let catalog = catalog(&format!("{{ command = ['sh', '{}'] }}", text(&root.path().join("server.sh"))));
     let checked = open(catalog.path());
     assert_eq!(names(&checked), ["x", "a"]);
-    assert_eq!(checked.catalog.tools[0].description, "B.");
+    assert_eq!(checked.catalog.tools[0].texts.description, "B.");
     let found: Vec<&str> = checked.findings.definitions().map(|finding| finding.message.as_str()).collect();
     assert!(matches!(found[..], [said] if said.contains("\"description\" is there twice")), "{found:?}");
 }
@@ -138,7 +138,7 @@ fn a_server_without_a_configured_name_has_its_own() {
     let root = folder(&[("toolcrib.toml", &format!("[[source]]\nmcp.url = '{}'\n", http.url))]);
     let checked = open(root.path());
     let tool = &checked.catalog.tools[0];
-    assert_eq!((tool.server.as_deref(), tool.place.file.as_str()), (Some("weather"), "mcp:1"));
+    assert_eq!((tool.origin.server.as_deref(), tool.origin.place.file.as_str()), (Some("weather"), "mcp:1"));
 }
 
 #[test]

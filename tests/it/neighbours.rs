@@ -16,7 +16,7 @@ fn named(name: &str) -> String {
 }
 
 fn names(checked: &Checked) -> Vec<&str> {
-    checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
+    checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect()
 }
 
 /// Messages of the findings of this code.

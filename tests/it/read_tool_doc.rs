@@ -37,7 +37,7 @@ fn the_answer_is_the_file_that_render_writes() {
     let catalog = GITHUB.view.catalog();
     let templates = Templates::from(toolcrib::BUILT_IN);
     let profile = catalog.profile(None).unwrap();
-    let entry = *profile.tools.iter().find(|entry| entry.tool.name == "create_branch").unwrap();
+    let entry = *profile.tools.iter().find(|entry| entry.tool.names.canonical == "create_branch").unwrap();
     let docs = Docs::new(catalog, profile, &templates).around(Around::FUNCTIONS);
     let file = docs.tool(entry).unwrap();
     assert_eq!(answer.text(), file.trim_end());

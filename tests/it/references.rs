@@ -37,7 +37,7 @@ fn references(checked: &Checked) -> Vec<(&'static str, String)> {
 fn refused(root: &Path, code: &'static str) {
     let checked = open(root);
     assert_eq!(references(&checked), [(code, "api/tools.json".to_string())], "{:#?}", checked.findings);
-    assert!(!only(&checked).parameters.is_checked());
+    assert!(!only(&checked).input.parameters.is_checked());
 }
 
 #[test]
@@ -46,12 +46,12 @@ fn a_schema_in_another_file_is_bundled_and_stays_recursive() {
     let checked = open(root.path());
     let tool = only(&checked);
     assert_eq!(references(&checked), []);
-    let schema = tool.parameters.schema();
+    let schema = tool.input.parameters.schema();
     assert_eq!(schema["properties"]["pet"], json!({ "$ref": "#/$defs/Pet" }));
     assert_eq!(schema["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(), ["Pet", "owner"]);
     assert_eq!(schema["$defs"]["Pet"]["properties"]["children"]["items"], json!({ "$ref": "#/$defs/Pet" }));
     assert_eq!(schema["$defs"]["owner"]["properties"]["boss"], json!({ "$ref": "#/$defs/owner" }));
-    let violations = |pet: Value| tool.parameters.violations(&json!({ "pet": pet })).len();
+    let violations = |pet: Value| tool.input.parameters.violations(&json!({ "pet": pet })).len();
     assert_eq!(violations(json!({ "name": "a", "children": [{ "name": "b" }], "owner": { "boss": {} } })), 0);
     assert_eq!(violations(json!({ "name": "a", "children": [{}] })), 1);
     assert_eq!(violations(json!({ "name": "a", "owner": { "boss": { "pets": [{}] } } })), 1);
@@ -66,9 +66,9 @@ fn a_schema_that_refers_to_no_file_stays_byte_for_byte() {
     let root = folder(&[("tools.json", &text), ("x.yaml", "type: string\n")]);
     let checked = open(root.path());
     let own = checked.catalog.named("own").unwrap();
-    assert_eq!(own.definition.parameters.as_ref().unwrap().text(), written);
+    assert_eq!(own.input.schema.as_ref().unwrap().text(), written);
     assert_eq!(
-        checked.catalog.named("near").unwrap().parameters.schema()["$defs"],
+        checked.catalog.named("near").unwrap().input.parameters.schema()["$defs"],
         json!({ "x": { "type": "string" } })
     );
 }
@@ -85,9 +85,9 @@ fn a_root_that_only_refers_to_a_file_is_the_schema_of_that_file() {
     let checked = open(root.path());
     let tool = only(&checked);
     let next = json!({ "x": { "type": "string" }, "next": { "$ref": "#/$defs/in" } });
-    assert_eq!(tool.parameters.schema()["properties"], next);
-    assert_eq!(tool.definition.result_schema.as_ref().unwrap().value(), &json!({ "type": "string" }));
-    assert!(tool.call.is_some());
+    assert_eq!(tool.input.parameters.schema()["properties"], next);
+    assert_eq!(tool.output.as_ref().unwrap().value(), &json!({ "type": "string" }));
+    assert!(tool.input.call.is_some());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_file_that_cannot_be_read_costs_its_tool_and_no_other() {
         write(root.path(), "other.yaml", "name: other\ndescription: Other.\nparameters: {type: object}\n");
         let checked = open(root.path());
         assert_eq!(references(&checked), [("schema-ref-unreadable", "api/tools.json".to_string())]);
-        assert!(checked.catalog.named("other").unwrap().parameters.is_checked());
+        assert!(checked.catalog.named("other").unwrap().input.parameters.is_checked());
         assert!(checked.lost_input());
     }
 }
@@ -158,7 +158,7 @@ fn findings_stand_in_the_file_with_the_mistake_once() {
     assert_eq!(found("schema-repaired"), [("parts/x.yaml".to_string(), Some(3))]);
     assert_eq!(found("schema-ref-broken"), [("parts/x.yaml".to_string(), Some(4))]);
     assert_eq!(found("format-unknown"), []);
-    assert!(checked.catalog.tools.iter().all(|tool| tool.parameters.is_checked()));
+    assert!(checked.catalog.tools.iter().all(|tool| tool.input.parameters.is_checked()));
 }
 
 #[test]
@@ -187,15 +187,15 @@ fn an_openapi_document_is_read_with_its_files() {
             .replace("{schema:", "{examples: {rex: {$ref: ../parts/sample.yaml}}, schema:"),
     );
     let checked = open(root.path());
-    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     assert_eq!(names, ["add_pet", "get_pet"]);
     let add = checked.catalog.named("add_pet").unwrap();
-    assert_eq!(add.place.file, "paths/pets.yaml");
-    assert_eq!(add.parameters.schema()["properties"]["twin"], json!({ "$ref": "#/$defs/Tag" }));
-    assert_eq!(add.parameters.violations(&json!({ "name": "a", "tag": "0123456789" })).len(), 1);
-    assert_eq!(add.parameters.violations(&json!({ "name": "a", "parent": {} })).len(), 1);
+    assert_eq!(add.origin.place.file, "paths/pets.yaml");
+    assert_eq!(add.input.parameters.schema()["properties"]["twin"], json!({ "$ref": "#/$defs/Tag" }));
+    assert_eq!(add.input.parameters.violations(&json!({ "name": "a", "tag": "0123456789" })).len(), 1);
+    assert_eq!(add.input.parameters.violations(&json!({ "name": "a", "parent": {} })).len(), 1);
     let get = checked.catalog.named("get_pet").unwrap();
-    assert_eq!(get.parameters.schema()["properties"]["id"]["type"], "integer");
+    assert_eq!(get.input.parameters.schema()["properties"]["id"]["type"], "integer");
     let errors: Vec<_> = codes(&checked).into_iter().filter(|(code, ..)| *code == "field-invalid").collect();
     assert_eq!(errors, [("field-invalid", Some(4), "/properties/name/minLength".to_string())]);
     assert_eq!(references(&checked), []);
@@ -228,8 +228,11 @@ fn operations_and_components_may_stand_in_files_of_their_own() {
     ]);
     let checked = open(&root.path().join("api.yaml"));
     let create = only(&checked);
-    assert_eq!((create.name.as_str(), create.returns.as_deref()), ("create", Some("The boat.")));
-    assert_eq!(create.parameters.schema()["properties"]["name"]["type"], "string");
+    assert_eq!(
+        (create.names.canonical.as_str(), create.texts.returns.as_deref()),
+        ("create", Some("The boat."))
+    );
+    assert_eq!(create.input.parameters.schema()["properties"]["name"]["type"], "string");
     assert_eq!(references(&checked), [("schema-ref-unreadable", "paths.yaml".to_string())]);
     assert!(checked.lost_input());
 }
@@ -242,7 +245,7 @@ fn a_tool_that_lacks_arguments_cannot_be_called() {
     )]);
     let checked = open(&root.path().join("api.yaml"));
     assert_eq!(references(&checked), [("schema-ref-unreadable", "api.yaml".to_string())]);
-    assert!(!only(&checked).parameters.is_checked());
+    assert!(!only(&checked).input.parameters.is_checked());
 }
 
 #[test]
@@ -257,7 +260,7 @@ fn an_openapi_document_says_which_of_its_files_is_missing() {
     let expect = ["schema-ref-unreadable", "schema-ref-broken", "schema-ref-remote"];
     let checked = open(root.path());
     assert_eq!(references(&checked), expect.map(|code| (code, "api.yaml".to_string())));
-    assert_eq!(only(&checked).name, "b");
+    assert_eq!(only(&checked).names.canonical, "b");
 }
 
 #[test]
@@ -303,6 +306,6 @@ fn large_files_are_bundled_within_a_budget() {
     let root = folder(&[("tools.json", &tools), ("large.json", &large.to_string())]);
     let checked = open(root.path());
     assert_eq!(references(&checked), [("schema-ref-unreadable", "tools.json".to_string())]);
-    assert!(!checked.catalog.named("large").unwrap().parameters.is_checked());
-    assert!(checked.catalog.named("small").unwrap().parameters.is_checked());
+    assert!(!checked.catalog.named("large").unwrap().input.parameters.is_checked());
+    assert!(checked.catalog.named("small").unwrap().input.parameters.is_checked());
 }

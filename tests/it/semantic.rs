@@ -175,7 +175,7 @@ pub fn search(view: &Arc<CatalogView>, services: &Arc<Services>, query: &str) ->
 /// The names that were found, and whether anything fits.
 pub fn found(view: &CatalogView, searched: &SearchOutcome) -> (Verdict, Vec<String>) {
     let found = &searched.found[0];
-    let name = |hit: &toolcrib::search::Hit| view.catalog().tools[hit.entry].name.clone();
+    let name = |hit: &toolcrib::search::Hit| view.catalog().tools[hit.entry].names.canonical.clone();
     (found.verdict, found.hits.iter().map(name).collect())
 }
 

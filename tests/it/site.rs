@@ -40,7 +40,7 @@ fn hangs_together(checked: &Checked) {
         let paths = site.paths();
         let mut known: BTreeSet<String> = paths.iter().cloned().collect();
         known.extend(["tools/README.md", "registry.json", "llms.txt"].map(String::from));
-        known.extend(checked.catalog.tools.iter().map(|tool| format!("tools/{}.md", tool.safe_name)));
+        known.extend(checked.catalog.tools.iter().map(|tool| format!("tools/{}.md", tool.names.safe)));
         // Tool pages are alike: of many, some.
         let tools = checked.catalog.tools.len().div_ceil(MAX_TOOLS);
         let mut seen = 0;

@@ -82,7 +82,7 @@ impl Drop for Followed {
 }
 
 fn names(change: &Change) -> Vec<String> {
-    change.checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect()
+    change.checked.catalog.tools.iter().map(|tool| tool.names.canonical.clone()).collect()
 }
 
 fn catalog() -> TempDir {

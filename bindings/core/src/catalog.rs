@@ -196,7 +196,7 @@ impl Catalog {
         self.0.doc(name)?;
         let catalog = &self.0.stages().0.catalog;
         let Resolved::Tool(tool) = catalog.resolve(name) else { return Ok((false, String::new())) };
-        let is_required = catalog.config.exec.require_doc.covers(tool.effect);
+        let is_required = catalog.config.exec.require_doc.covers(tool.rules.effect);
         Ok((is_required, Doc::of(tool, catalog).receipt().to_string()))
     }
 

@@ -27,11 +27,18 @@ pub(super) enum Audience {
 impl Audience {
     /// Audience of a tool with this definition.
     pub(super) fn of(definition: &Definition) -> Self {
-        let is_visible = definition.when_forbidden == Some(WhenForbidden::Visible);
-        if is_visible || definition.allowed_roles.is_empty() {
+        Self::new(&definition.allowed_roles, definition.when_forbidden)
+    }
+
+    pub(super) fn of_tool(tool: &Tool) -> Self {
+        Self::new(&tool.rules.roles, tool.rules.when_forbidden)
+    }
+
+    fn new(roles: &[String], when_forbidden: Option<WhenForbidden>) -> Self {
+        if roles.is_empty() || when_forbidden == Some(WhenForbidden::Visible) {
             return Self::Everybody;
         }
-        let mut roles = definition.allowed_roles.clone();
+        let mut roles = roles.to_vec();
         roles.sort_unstable();
         roles.dedup();
         Self::Roles(roles)
@@ -121,7 +128,7 @@ enum NameOutcome {
 
 fn name_outcomes(tools: &[Arc<Tool>], findings: &mut Vec<Finding>) -> Vec<NameOutcome> {
     let mut outcomes = vec![NameOutcome::Kept; tools.len()];
-    let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
+    let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of_tool(tool)).collect();
     if audiences.iter().all(|audience| *audience == audiences[0]) {
         return outcomes;
     }
@@ -157,22 +164,22 @@ fn name_outcomes(tools: &[Arc<Tool>], findings: &mut Vec<Finding>) -> Vec<NameOu
 
 /// All names that lead to a tool, in lower case, since some file systems ignore letter case.
 fn claims(tool: &Tool) -> Vec<String> {
-    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.definition.name];
+    let own = [&tool.names.canonical, &tool.names.safe, &tool.names.op, &tool.names.written];
     let mut claims: Vec<String> =
-        own.into_iter().chain(&tool.aliases).map(|name| name.to_lowercase()).collect();
+        own.into_iter().chain(&tool.names.aliases).map(|name| name.to_lowercase()).collect();
     claims.sort_unstable();
     claims.dedup();
     claims
 }
 
 fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Finding {
-    let audience = |tool: &Tool| Audience::of(&tool.definition).in_words();
+    let audience = |tool: &Tool| Audience::of_tool(tool).in_words();
     let outcome = if is_left_out { "it is left out" } else { "a caller who may see both gets neither" };
     let message = format!(
         "`{}`, for {}, shares the name `{claim}` with `{}`, for {}; {outcome}",
-        tool.name,
+        tool.names.canonical,
         audience(tool),
-        other.name,
+        other.names.canonical,
         audience(other),
     );
     let help = "give one tool another name, op or alias, or give both the same `allowed_roles`";
@@ -184,7 +191,7 @@ fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Findi
 pub(super) fn late(tool: &Tool) -> Finding {
     let message = format!(
         "an overlay sets the roles of `{}` by its qualified name, but that name depends on the roles; the tool is left out",
-        tool.name
+        tool.names.canonical
     );
     let help =
         "give the tool a unique name, or select it by its written name, its `server:` or its `source:`";
@@ -196,7 +203,7 @@ pub(super) fn uncontested(seen: Vec<&Contested>) -> Vec<&Contested> {
     let mut holders: HashMap<&str, Vec<Audience>> = HashMap::new();
     for contested in &seen {
         for claim in &contested.claims {
-            let audience = Audience::of(&contested.tool.definition);
+            let audience = Audience::of_tool(&contested.tool);
             let holders = holders.entry(claim).or_default();
             if !holders.contains(&audience) {
                 holders.push(audience);

@@ -39,7 +39,7 @@ impl Catalog {
     /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).
     pub fn title(&self) -> Option<String> {
         let configured = self.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
-        let mut servers = self.tools.iter().map(|tool| tool.server.as_deref());
+        let mut servers = self.tools.iter().map(|tool| tool.origin.server.as_deref());
         let first = servers.next().flatten();
         let server = if servers.all(|server| server == first) { first } else { None };
         configured.or_else(|| server.map(clean_line).filter(|name| !name.is_empty()))
@@ -63,7 +63,7 @@ impl Catalog {
 
     /// Position of the tool with this canonical name in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.unique_position(name).filter(|&index| self.tools[index].name == name)
+        self.unique_position(name).filter(|&index| self.tools[index].names.canonical == name)
     }
 
     /// Position of the only tool with this name; looks for no near names.
@@ -76,7 +76,9 @@ impl Catalog {
 
     /// The one tool whose op or canonical name is this name in another case, or with other separators.
     pub fn respelled(&self, name: &str) -> Option<&Tool> {
-        let is_it = |tool: &&Arc<Tool>| is_respelled(name, &tool.op) || is_respelled(name, &tool.name);
+        let is_it = |tool: &&Arc<Tool>| {
+            is_respelled(name, &tool.names.op) || is_respelled(name, &tool.names.canonical)
+        };
         let mut like = self.tools.iter().filter(is_it);
         let tool = like.next()?;
         like.next().is_none().then_some(tool)

@@ -14,13 +14,14 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. A [`catalog`] finds tools by name ([`resolve`]). [`profile`] selects the tools of one kind of agent; [`tree`] is the
 //!    tree of their categories, with a [`purpose`] each, and [`redacted`] the form of a tool for callers who may see but not
-//!    call it.
+//!    call it. [`mod@definition`] writes a [`tool`] back as a definition.
 
 pub mod arguments;
 mod assemble;
 mod audience;
 mod catalog;
 pub mod config;
+mod definition;
 mod docstring;
 mod findings;
 mod function_definitions;
@@ -56,5 +57,5 @@ pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry};
 pub use resolve::{Resolved, UnresolvedName};
 pub use schema::{Callable, Parameters, ToolArgument, result_fits};
-pub use tool::Tool;
+pub use tool::{Input, Labels, Names, Rules, Texts, Tool, ToolOrigin, WrittenTexts};
 pub use tree::{CategoryNode, CategoryTree, by_category};

@@ -45,11 +45,10 @@ mod tests {
         assert!(findings.is_empty(), "{findings:#?}");
         assert_eq!(catalog.tools.len(), DEFINITIONS.len());
         for tool in &catalog.tools {
-            assert_eq!(tool.safe_name, tool.name);
-            let call = Value::Object(tool.call.clone().expect("a call"));
-            let view =
-                tool.definition.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
-            assert!(jsonschema::is_valid(view, &call), "{}", tool.name);
+            assert_eq!(tool.names.safe, tool.names.canonical);
+            let call = Value::Object(tool.input.call.clone().expect("a call"));
+            let view = tool.input.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
+            assert!(jsonschema::is_valid(view, &call), "{}", tool.names.canonical);
         }
     }
 }

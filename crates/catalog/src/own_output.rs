@@ -73,5 +73,5 @@ fn is_function(tool: &RawTool) -> bool {
         tool.definition.description.trim_start().starts_with(&own)
     };
     let own = functions().named(&tool.definition.name);
-    own.is_some_and(|own| begins_alike(&own.description) || begins_alike(&own.short))
+    own.is_some_and(|own| begins_alike(&own.texts.description) || begins_alike(&own.texts.short))
 }

@@ -105,7 +105,7 @@ impl Catalog {
             deferred.or_else(|| profile.full.contains(&facts).then_some(DescriptionMode::Full))
         });
         listed
-            .or(tool.definition.description_mode)
+            .or(tool.labels.mode)
             .or_else(|| profile.and_then(|profile| profile.description_mode))
             .or(self.config.description_mode)
             .unwrap_or_default()
@@ -126,7 +126,7 @@ pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
             for unused in selectors.unused(&facts) {
                 let message = format!("`{unused}` in profile \"{name}\" matches no tool");
                 let pointer = format!("{}/{field}", pointer_join("/profile", name));
-                let near = nearest(unused, catalog.tools.iter().map(|tool| tool.name.as_str()));
+                let near = nearest(unused, catalog.tools.iter().map(|tool| tool.names.canonical.as_str()));
                 let finding =
                     Finding::new(Code::ProfileUnused, message).at(Place::new("toolcrib.toml", pointer));
                 findings.push(finding.did_you_mean(&near, "correct it, or remove it"));

@@ -72,8 +72,10 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
     let mut nouns = Counts::default();
     let mut is_object = false;
     for tool in tools.iter().take(MAX_TOOLS) {
-        let name: Vec<String> =
-            words(&tool.name).into_iter().filter(|word| word.chars().count() <= MAX_CHARS).collect();
+        let name: Vec<String> = words(&tool.names.canonical)
+            .into_iter()
+            .filter(|word| word.chars().count() <= MAX_CHARS)
+            .collect();
         is_object |= title.iter().all(|word| name.iter().any(|of_name| singular(of_name) == singular(word)));
         let is_verb = |word: &String, leads: bool| match WordClass::of(word) {
             WordClass::Verb => true,
@@ -93,7 +95,7 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
         }
     }
     // The name of a server is no object.
-    let is_server = tools.first().and_then(|tool| tool.server.as_deref()).is_some_and(|server| {
+    let is_server = tools.first().and_then(|tool| tool.origin.server.as_deref()).is_some_and(|server| {
         let name = path.rsplit('/').next().unwrap_or(path);
         words(bare(server)) == words(name)
     });
@@ -117,8 +119,8 @@ fn in_plural(noun: &str, tools: &[&Tool]) -> String {
     let many = plural(&singular(noun));
     let counted = [format!("a {noun} "), format!("an {noun} "), format!("a {noun}."), format!("an {noun}.")];
     let says = |tool: &&Tool| {
-        let description = beginning(&tool.description, MAX_READ).to_lowercase();
-        words(&tool.name).contains(&many)
+        let description = beginning(&tool.texts.description, MAX_READ).to_lowercase();
+        words(&tool.names.canonical).contains(&many)
             || counted.iter().any(|counted| description.contains(counted))
             || (description.contains(&many) && words(&description).contains(&many))
     };

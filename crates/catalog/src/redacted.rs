@@ -2,9 +2,8 @@
 
 use crate::registry::version::digest;
 use crate::schema::Parameters;
-use crate::tool::Tool;
+use crate::tool::{Texts, Tool};
 use toolcrib_definition::Definition;
-use toolcrib_definition::finding::Place;
 
 /// Reason why such a tool cannot be called.
 const NOT_PERMITTED: &str = "the caller does not have a role that it needs";
@@ -13,49 +12,28 @@ impl Tool {
     /// The tool without the fields that only its callers may read. Made once for each kind of caller, so that no
     /// later stage has to leave anything out.
     pub fn redacted(&self) -> Tool {
-        let whole = &self.definition;
+        let Self { names, labels, texts, .. } = self;
         let definition = Definition {
-            name: whole.name.clone(),
-            title: whole.title.clone(),
-            description: self.short.clone(),
-            category: whole.category.clone(),
-            short_description: Some(self.short.clone()),
-            op: whole.op.clone(),
-            aliases: whole.aliases.clone(),
-            tags: whole.tags.clone(),
-            effect: whole.effect,
-            deprecated: whole.deprecated,
-            when_forbidden: whole.when_forbidden,
+            name: names.written.clone(),
+            title: names.title.clone(),
+            description: texts.short.clone(),
+            category: labels.categories.clone(),
+            short_description: Some(texts.short.clone()),
+            op: Some(names.op.clone()),
+            aliases: names.aliases.clone(),
+            tags: labels.tags.clone(),
+            effect: self.rules.known_effect(),
+            deprecated: labels.deprecated,
+            when_forbidden: self.rules.when_forbidden,
             ..Definition::default()
         };
-        let mut redacted = Tool {
-            name: self.name.clone(),
-            safe_name: self.safe_name.clone(),
-            op: self.op.clone(),
-            aliases: self.aliases.clone(),
-            categories: self.categories.clone(),
-            short: self.short.clone(),
-            effect: self.effect,
-            server: self.server.clone(),
-            place: Place::default(),
-            withheld: None,
-            description: self.short.clone(),
-            without_arguments: None,
-            long: self.short.clone(),
-            returns: None,
-            raises: Vec::new(),
-            notes: Vec::new(),
-            examples: Vec::new(),
-            example_texts: Vec::new(),
-            policy: None,
-            parameters: Parameters::withheld(NOT_PERMITTED),
-            call: None,
-            fill_in: Vec::new(),
-            set_arguments: Vec::new(),
-            definition,
-            digest: [0; 32],
-        };
-        redacted.digest = digest(&redacted);
+        let short = || texts.short.clone();
+        let mut redacted = Tool::of(definition.clone(), Parameters::withheld(NOT_PERMITTED));
+        redacted.names = names.clone();
+        redacted.texts = Texts { short: short(), description: short(), long: short(), ..Texts::default() };
+        redacted.rules.effect = self.rules.effect;
+        redacted.origin.server = self.origin.server.clone();
+        redacted.digest = digest(&redacted, &definition);
         redacted
     }
 }

@@ -48,24 +48,24 @@ impl Catalog {
     /// The name of a read is near to reads alone.
     fn near(&self, name: &str) -> Vec<&str> {
         let is_read = Effect::of_name(name) == Effect::Read;
-        let tools = || self.tools.iter().filter(|tool| !is_read || tool.effect == Effect::Read);
+        let tools = || self.tools.iter().filter(|tool| !is_read || tool.rules.effect == Effect::Read);
         let set = |name: &str| -> BTreeSet<String> { words(name).into_iter().collect() };
         let wanted = if name.len() > LONGEST_NAME { BTreeSet::new() } else { set(name) };
         let has = |all: &BTreeSet<String>, some: &BTreeSet<String>| some.len() > 1 && some.is_subset(all);
         let differing = |tool: &Tool| {
-            let known = set(&tool.name);
-            let own = set(tool.name.rsplit("__").next().unwrap_or_default());
+            let known = set(&tool.names.canonical);
+            let own = set(tool.names.canonical.rsplit("__").next().unwrap_or_default());
             let is_alike = has(&known, &wanted) || has(&wanted, &own);
             is_alike.then(|| known.symmetric_difference(&wanted).count())
         };
         let mut near: Vec<(usize, &str)> =
-            tools().filter_map(|tool| Some((differing(tool)?, tool.name.as_str()))).collect();
+            tools().filter_map(|tool| Some((differing(tool)?, tool.names.canonical.as_str()))).collect();
         near.sort_unstable();
         let mut near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
-        let names = tools().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
+        let names = tools().flat_map(|tool| [tool.names.canonical.as_str(), tool.names.op.as_str()]);
         for name in nearest(name, names) {
-            let tool = self.find(name).map_or(name, |tool| &tool.name);
-            if !near.iter().any(|known| self.find(known).is_some_and(|known| known.name == tool)) {
+            let tool = self.find(name).map_or(name, |tool| &tool.names.canonical);
+            if !near.iter().any(|known| self.find(known).is_some_and(|known| known.names.canonical == tool)) {
                 near.push(name);
             }
         }
@@ -92,7 +92,7 @@ impl Catalog {
     /// The tools of these names, each once: the name of a tool and its op are often near together.
     pub fn tools_named<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<&Tool> {
         let tools = names.into_iter().filter_map(|name| self.find(name));
-        let places: IndexSet<usize> = tools.filter_map(|tool| self.position(&tool.name)).collect();
+        let places: IndexSet<usize> = tools.filter_map(|tool| self.position(&tool.names.canonical)).collect();
         places.into_iter().map(|place| &*self.tools[place]).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::schema::Node;
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// Written at its first use where there are no author's bytes.
-    text: OnceLock<Arc<RawValue>>,
+    text: Arc<OnceLock<Box<RawValue>>>,
     value: Arc<Value>,
 }
 
@@ -27,7 +27,7 @@ impl Schema {
 
     /// Keeps a text that is known to be JSON as the verbatim form of `value`.
     pub fn raw(text: Box<RawValue>, value: Arc<Value>) -> Self {
-        Self { text: OnceLock::from(Arc::from(text)), value }
+        Self { text: Arc::new(OnceLock::from(text)), value }
     }
 
     /// A schema without a text of its own, such as one from YAML or an OpenAPI operation.
@@ -37,7 +37,7 @@ impl Schema {
 
     /// The same of a value that has no spare capacity, as a document that was just read has none.
     pub fn shared_value(value: Arc<Value>) -> Self {
-        Self { text: OnceLock::new(), value }
+        Self { text: Arc::default(), value }
     }
 
     /// The author's bytes.
@@ -47,7 +47,7 @@ impl Schema {
 
     /// The author's bytes, known to be JSON.
     pub fn raw_text(&self) -> &RawValue {
-        self.text.get_or_init(|| to_raw_value(&self.value).unwrap_or_default().into())
+        self.text.get_or_init(|| to_raw_value(&self.value).unwrap_or_default())
     }
 
     /// The parsed form.

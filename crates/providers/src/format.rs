@@ -106,12 +106,14 @@ impl NameRule {
     /// The name of a tool in this format.
     pub(super) fn name(self, tool: &Tool) -> String {
         match self {
-            NameRule::Safe => tool.safe_name.clone(),
-            NameRule::Underscores => tool.safe_name.replace('-', "_"),
+            NameRule::Safe => tool.names.safe.clone(),
+            NameRule::Underscores => tool.names.safe.replace('-', "_"),
             NameRule::Mcp => {
                 let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-                let is_legal = !tool.name.is_empty() && tool.name.len() <= 128 && tool.name.chars().all(fits);
-                if is_legal { tool.name.clone() } else { tool.safe_name.clone() }
+                let is_legal = !tool.names.canonical.is_empty()
+                    && tool.names.canonical.len() <= 128
+                    && tool.names.canonical.chars().all(fits);
+                if is_legal { tool.names.canonical.clone() } else { tool.names.safe.clone() }
             }
         }
     }
@@ -154,7 +156,7 @@ pub struct BoundFunction<'a> {
 impl BoundFunction<'_> {
     /// The callers that the definition allows and the format knows, if there are any.
     pub(super) fn callers(&self, is_known: impl Fn(&str) -> bool) -> Option<Value> {
-        let callers = self.tool.definition.allowed_callers.iter().map(String::as_str);
+        let callers = self.tool.rules.callers.iter().map(String::as_str);
         let callers: Vec<&str> = callers.filter(|caller| is_known(caller)).collect();
         (!callers.is_empty()).then(|| callers.into())
     }

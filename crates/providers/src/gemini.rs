@@ -155,14 +155,15 @@ fn interactions_function(function: &BoundFunction<'_>) -> Value {
         ("type", text("function")),
         ("name", text(&function.name)),
         ("description", text(&function.description)),
-        ("short_description", function.deferred.then(|| function.tool.short.as_str().into())),
+        ("short_description", function.deferred.then(|| function.tool.texts.short.as_str().into())),
         ("parameters", function.schema.clone()),
         ("defer_loading", flag(function.deferred)),
     ])
 }
 
 fn interactions_body(bound: &BoundFunctions<'_>) -> Value {
-    let is_search = |function: &BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
+    let is_search =
+        |function: &BoundFunction<'_>| function.ours && function.tool.names.canonical == TOOL_SEARCH;
     let mut tools = Vec::new();
     match (bound.search, bound.functions.iter().find(|function| is_search(function))) {
         (Some(SearchBy::Client), Some(ours)) => tools.push(json!({

@@ -33,16 +33,15 @@ const EXPECTED: &str = "a JSON-RPC request with `method`, or a batch of them";
 const INVALID_PARAMS: i32 = -32602;
 
 fn function(function: &BoundFunction<'_>) -> Value {
-    let definition = &function.tool.definition;
     // The list of our own functions is short, and has their whole schemas.
-    let own = function.ours.then(|| function.tool.parameters.schema().clone());
-    let full = (function.extent == Extent::Full).then_some(definition);
-    let title = full.and_then(|definition| definition.title.as_ref());
+    let own = function.ours.then(|| function.tool.input.parameters.schema().clone());
+    let full = (function.extent == Extent::Full).then_some(function.tool);
+    let title = full.and_then(|tool| tool.names.title.as_ref());
     // Before revision 2026-07-28 a result is an object.
-    let result = full.and_then(|definition| definition.result_schema.as_ref()).map(|schema| schema.value());
+    let result = full.and_then(|tool| tool.output.as_ref()).map(|schema| schema.value());
     let is_object = |schema: &&Value| schema.get("type").is_some_and(|word| word == "object");
     // Omitted hints have these defaults: not read-only, destructive.
-    let annotations = match function.tool.effect {
+    let annotations = match function.tool.rules.effect {
         Effect::Read => Some(json!({"readOnlyHint": true})),
         Effect::Write => Some(json!({"destructiveHint": false})),
         Effect::Destructive => None,

@@ -42,7 +42,7 @@ pub(super) const RESPONSES: Format = Format {
 const EXPECTED: &str = "an object with the list `output`, or that list";
 
 fn function(function: &BoundFunction<'_>) -> Value {
-    let result = function.tool.definition.result_schema.as_ref().map(|schema| schema.value());
+    let result = function.tool.output.as_ref().map(|schema| schema.value());
     let result = result.filter(|schema| schema.is_object() && function.extent == Extent::Full);
     object([
         ("type", text("function")),
@@ -58,7 +58,8 @@ fn function(function: &BoundFunction<'_>) -> Value {
 }
 
 fn body(bound: &BoundFunctions<'_>) -> Value {
-    let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
+    let is_search =
+        |function: &&BoundFunction<'_>| function.ours && function.tool.names.canonical == TOOL_SEARCH;
     let mut tools = Vec::new();
     match (bound.search, bound.functions.iter().find(is_search)) {
         (Some(SearchBy::Client), Some(ours)) => tools.push(json!({

@@ -72,7 +72,7 @@ impl ToolResult {
     /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.
     pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
         let named = |name: &String| {
-            payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
+            payload.functions.iter().find(|function| function.tool.names.canonical == *name && !function.ours)
         };
         let found = names.iter().filter_map(named).map(|function| FoundTool {
             name: function.name.clone(),

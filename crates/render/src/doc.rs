@@ -64,31 +64,32 @@ pub const MAX_EXAMPLE: usize = 4000;
 impl Doc {
     /// Makes the doc of a tool.
     pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
-        let arguments = doc_arguments(tool.parameters.schema());
+        let arguments = doc_arguments(tool.input.parameters.schema());
         let categories: Vec<String> =
-            tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
-        let no_schema = tool.definition.parameters.is_none();
+            tool.labels.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
+        let no_schema = tool.input.schema.is_none();
+        let notes = tool.texts.notes.iter().filter(|note| !tool.texts.long.contains(*note));
         let mut doc = Self {
-            heading: name(&tool.name),
+            heading: name(&tool.names.canonical),
             category: categories.join(", "),
-            op: code(&tool.op),
-            effect: tool.effect.as_str().to_string(),
-            short: inline(&tool.short),
-            deprecated: tool.definition.deprecated == Some(true),
-            replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog, file_of)),
+            op: code(&tool.names.op),
+            effect: tool.rules.effect.as_str().to_string(),
+            short: inline(&tool.texts.short),
+            deprecated: tool.labels.deprecated == Some(true),
+            replaced_by: tool.labels.replaced_by.as_deref().map(|name| reference(name, catalog, file_of)),
             not_callable: tool.not_callable().map(inline),
             approval: tool.wants_approval(),
-            long: prose(&tool.long),
+            long: prose(&tool.texts.long),
             folded: arguments.folded,
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
-            needs_receipt: catalog.config.exec.require_doc.covers(tool.effect),
+            needs_receipt: catalog.config.exec.require_doc.covers(tool.rules.effect),
             returns: returns(tool),
-            raises: list(tool.raises.iter().map(|text| inline(text))),
-            call: tool.call.as_ref().map(|arguments| ready_made(tool, arguments)),
+            raises: list(tool.texts.raises.iter().map(|text| inline(text))),
+            call: tool.input.call.as_ref().map(|arguments| ready_made(tool, arguments)),
             examples: examples(tool),
-            notes: list(tool.notes.iter().filter(|note| !tool.long.contains(*note)).map(|note| inline(note))),
-            policy: tool.policy.as_ref().and_then(policy),
-            policy_in_text: tool.definition.policy.is_none(),
+            notes: list(notes.map(|note| inline(note))),
+            policy: tool.texts.policy.as_ref().and_then(policy),
+            policy_in_text: tool.texts.written.policy.is_none(),
             doc_version: String::new(),
             receipt: String::new(),
         };
@@ -106,7 +107,7 @@ impl Doc {
         link: impl FnOnce(&Tool) -> Option<String>,
     ) -> Self {
         let doc = Self::of(tool, catalog);
-        let replaced_by = tool.definition.replaced_by.as_deref();
+        let replaced_by = tool.labels.replaced_by.as_deref();
         let replaced_by = replaced_by.map(|name| reference(name, catalog, link));
         Self { replaced_by, ..doc }
     }
@@ -193,8 +194,8 @@ impl Doc {
 fn reference(replacement: &str, catalog: &Catalog, file: impl FnOnce(&Tool) -> Option<String>) -> String {
     match catalog.resolve(replacement) {
         Resolved::Tool(tool) => match file(tool) {
-            Some(file) => format!("[{}]({file})", name(&tool.name)),
-            None => code(&tool.name),
+            Some(file) => format!("[{}]({file})", name(&tool.names.canonical)),
+            None => code(&tool.names.canonical),
         },
         _ => code(replacement),
     }
@@ -202,13 +203,13 @@ fn reference(replacement: &str, catalog: &Catalog, file: impl FnOnce(&Tool) -> O
 
 /// The file of a doc in the folder of docs.
 fn file_of(tool: &Tool) -> Option<String> {
-    Some(format!("{}.md", tool.safe_name))
+    Some(format!("{}.md", tool.names.safe))
 }
 
 /// The ready-made call, and whether its reader has to replace values.
 fn ready_made(tool: &Tool, arguments: &Map<String, Value>) -> String {
     let call = call(tool, arguments);
-    if tool.fill_in.is_empty() { call } else { format!("{call}\nValues are examples.") }
+    if tool.input.fill_in.is_empty() { call } else { format!("{call}\nValues are examples.") }
 }
 
 /// A complete call on one line, in the form that providers report it: the name bound and the arguments.
@@ -218,7 +219,7 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
         name: &'a str,
         arguments: &'a Map<String, Value>,
     }
-    let call = ReadyMadeCall { name: &tool.safe_name, arguments };
+    let call = ReadyMadeCall { name: &tool.names.safe, arguments };
     fence("json", &serde_json::to_string(&call).unwrap_or_default())
 }
 
@@ -233,9 +234,9 @@ fn begins_block(line: &str) -> bool {
 
 /// A line after its label, or blocks on lines of their own, so that a fence or a list in them stays one; then the fields.
 fn returns(tool: &Tool) -> Option<String> {
-    let schema = tool.definition.result_schema.as_ref().map(|schema| schema.value());
+    let schema = tool.output.as_ref().map(|schema| schema.value());
     let fields = schema.map(result_fields).unwrap_or_default();
-    let text = tool.returns.as_deref().filter(|text| !says_nothing(text, tool)).unwrap_or_default();
+    let text = tool.texts.returns.as_deref().filter(|text| !says_nothing(text, tool)).unwrap_or_default();
     let kind = schema.map(type_words);
     let kind = kind.filter(|words| !matches!(words.as_str(), "any" | "object"));
     let is_line = !text.contains("\n\n") && !text.lines().any(begins_block);
@@ -262,7 +263,7 @@ fn says_nothing(text: &str, tool: &Tool) -> bool {
         "a", "an", "call", "completed", "created", "default", "for", "ok", "operation", "request",
         "response", "result", "success", "successful", "successfully", "the",
     ];
-    let own = words(&tool.name);
+    let own = words(&tool.names.canonical);
     let is_empty = |word: &String| {
         WORDS.contains(&word.as_str()) || own.contains(word) || word.bytes().all(|b| b.is_ascii_digit())
     };
@@ -272,13 +273,14 @@ fn says_nothing(text: &str, tool: &Tool) -> bool {
 fn examples(tool: &Tool) -> Option<String> {
     // The first example is the ready-made call already.
     let mut parts: Vec<String> = tool
+        .texts
         .examples
         .iter()
         .enumerate()
         .filter_map(|(index, example)| example_text(tool, index, example))
         .collect();
-    parts
-        .extend(tool.example_texts.iter().map(|text| fence("", beginning(without_fence(text), MAX_EXAMPLE))));
+    let shown = |text: &String| fence("", beginning(without_fence(text), MAX_EXAMPLE));
+    parts.extend(tool.texts.example_texts.iter().map(shown));
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
@@ -404,14 +406,10 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
 
 fn schemas(tool: &Tool) -> String {
     let written = |schema: &Schema| fence("json", &schema.value().to_string());
-    let parameters = match &tool.definition.parameters {
+    let parameters = match &tool.input.schema {
         Some(schema) => written(schema),
         None => "Not given by the source.".into(),
     };
-    let result = tool
-        .definition
-        .result_schema
-        .as_ref()
-        .map(|schema| format!("\n\n**Result schema:**\n{}", written(schema)));
+    let result = tool.output.as_ref().map(|schema| format!("\n\n**Result schema:**\n{}", written(schema)));
     format!("**Schema:**\n{parameters}{}", result.unwrap_or_default())
 }

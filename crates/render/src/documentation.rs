@@ -90,7 +90,7 @@ impl<'a> Docs<'a> {
             return Ok(false);
         }
         let here: HashSet<&str> =
-            self.profile.tools.iter().map(|entry| entry.tool.safe_name.as_str()).collect();
+            self.profile.tools.iter().map(|entry| entry.tool.names.safe.as_str()).collect();
         let is_lost = |path: &String| {
             let name = path.strip_prefix(below).and_then(|path| path.strip_suffix(".md"));
             let name = name.filter(|name| *name != "README" && !name.contains('/'));
@@ -108,7 +108,7 @@ impl<'a> Docs<'a> {
     pub(super) fn all_files(&self, below: &str, withholds_index: bool) -> Files<'_> {
         let mut files = Files::new(self.catalog.complete);
         for &entry in &self.profile.tools {
-            files.push(format!("{below}{}.md", entry.tool.safe_name), move || self.tool(entry));
+            files.push(format!("{below}{}.md", entry.tool.names.safe), move || self.tool(entry));
         }
         if !withholds_index {
             for page in self.doc_index().pages() {
@@ -137,7 +137,7 @@ impl<'a> Docs<'a> {
             hasher.update(part.as_bytes()).update(b"\0");
         }
         for entry in &self.profile.tools {
-            hasher.update(entry.tool.safe_name.as_bytes()).update(&[entry.mode as u8, 0]);
+            hasher.update(entry.tool.names.safe.as_bytes()).update(&[entry.mode as u8, 0]);
         }
         hasher.update(self.profile.name.unwrap_or_default().as_bytes());
         hasher.finalize().to_hex()[..16].to_string()

@@ -21,9 +21,9 @@ pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>) -> String {
     for (category, tools) in by_category(tools.into_iter().map(|tool| (tool, tool))) {
         out += &format!("\n## {}\n\n", inline(&category.as_str().replace('/', " / ")));
         for tool in tools {
-            let name = name(&tool.name);
-            let short = inline(&tool.short);
-            out += &format!("- [{name}](tools/{}.md): {short}\n", tool.safe_name);
+            let name = name(&tool.names.canonical);
+            let short = inline(&tool.texts.short);
+            out += &format!("- [{name}](tools/{}.md): {short}\n", tool.names.safe);
         }
     }
     out

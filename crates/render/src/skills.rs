@@ -45,7 +45,7 @@ pub struct Skill {
 /// The skills of a profile, in the order of its categories.
 pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
     let positions: Vec<usize> =
-        profile.tools.iter().filter_map(|entry| catalog.position(&entry.tool.name)).collect();
+        profile.tools.iter().filter_map(|entry| catalog.position(&entry.tool.names.canonical)).collect();
     let in_profile: HashMap<usize, usize> =
         positions.iter().enumerate().map(|(index, &position)| (position, index)).collect();
     let tree = CategoryTree::of_tools(catalog, positions);
@@ -65,7 +65,7 @@ pub fn skills(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Skill> {
 
 fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile: &Profile<'_>) -> Skill {
     let names: Vec<String> =
-        tools.iter().map(|&index| clean_line(&profile.tools[index].tool.safe_name)).collect();
+        tools.iter().map(|&index| clean_line(&profile.tools[index].tool.names.safe)).collect();
     let description = format!(
         "{}: {}. Use it before a call of one of its tools: {}",
         clean_line(title),
@@ -111,14 +111,14 @@ fn in_quotes(text: &str) -> String {
 
 fn line(profile: &Profile<'_>, index: usize) -> String {
     let tool = profile.tools[index].tool;
-    let short = inline(&tool.short);
-    format!("- [{}]({}): {short}\n", name(&tool.name), page_path(tool))
+    let short = inline(&tool.texts.short);
+    format!("- [{}]({}): {short}\n", name(&tool.names.canonical), page_path(tool))
 }
 
 /// The path of the page of a tool in a skill. No other file of a skill has the name of its `SKILL.md`, in whatever letter case.
 pub fn page_path(tool: &Tool) -> String {
-    let marked = if format!("{}.md", tool.safe_name).eq_ignore_ascii_case(SKILL) { ".tool" } else { "" };
-    format!("{REFERENCES}/{}{marked}.md", tool.safe_name)
+    let marked = if format!("{}.md", tool.names.safe).eq_ignore_ascii_case(SKILL) { ".tool" } else { "" };
+    format!("{REFERENCES}/{}{marked}.md", tool.names.safe)
 }
 
 impl Skill {
@@ -131,7 +131,7 @@ impl Skill {
     ) -> Result<String, TemplateError> {
         let mut pages = self.tools.iter().map(|&index| profile.tools[index].tool);
         let link = |other: &Tool| {
-            let is_here = pages.any(|tool| tool.name == other.name);
+            let is_here = pages.any(|tool| tool.names.canonical == other.names.canonical);
             is_here
                 .then(|| page_path(other).trim_start_matches(REFERENCES).trim_start_matches('/').to_string())
         };

@@ -44,9 +44,9 @@ impl ListedTools {
         }
         let catalog = view.catalog();
         let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));
-        let canonical = names().map(|(tool, index)| (tool.name.as_str(), index));
+        let canonical = names().map(|(tool, index)| (tool.names.canonical.as_str(), index));
         let place: HashMap<&str, usize> =
-            names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
+            names().map(|(tool, index)| (tool.names.safe.as_str(), index)).chain(canonical).collect();
         let mut bound = Self::default();
         for mut tool in written(view, &profile, mode) {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -116,7 +116,7 @@ fn is_plain(value: &Value) -> bool {
 /// Whether calls of a tool are answered with the results of an MCP server.
 fn is_passed_on(tool: &catalog::Tool, catalog: &Catalog) -> bool {
     let backend = Backends::of(tool, &catalog.config);
-    matches!(backend.as_deref(), Some(Backend::Mcp { .. })) && tool.definition.dry_run != Some(true)
+    matches!(backend.as_deref(), Some(Backend::Mcp { .. })) && tool.rules.dry_run != Some(true)
 }
 
 /// The tools of a payload, without the functions of toolcrib.
@@ -127,8 +127,9 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
             PayloadRequest { catalog: view.catalog(), profile, provider: Provider::Mcp, mode, options };
         provider::payload(request)
     };
-    let is_own =
-        |name: &str| view.catalog().tools.iter().any(|tool| tool.name == name || tool.safe_name == name);
+    let is_own = |name: &str| {
+        view.catalog().tools.iter().any(|tool| tool.names.canonical == name || tool.names.safe == name)
+    };
     let is_ours = |tool: &Value| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         Function::named(name).is_some() && !is_own(name)
@@ -144,18 +145,18 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
 
 /// Lists a tool as its live server does, since the server's answers are passed on unchanged too.
 fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
-    let (Some(fields), definition) = (listed.as_object_mut(), &tool.definition) else { return };
-    if !tool.place.file.starts_with("mcp:") {
+    let Some(fields) = listed.as_object_mut() else { return };
+    if !tool.origin.place.file.starts_with("mcp:") {
         return;
     }
-    let schema = definition.parameters.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
+    let schema = tool.input.schema.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
     fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
     // A tool without annotations is a write anyway.
-    if definition.effect.is_none_or(|effect| effect == Effect::Write) {
+    if tool.rules.known_effect().is_none_or(|effect| effect == Effect::Write) {
         fields.shift_remove("annotations");
     }
     fields.shift_remove("title");
-    fields.extend(definition.mcp.clone());
+    fields.extend(tool.origin.mcp.clone());
     if let Some(title) = fields.get_mut("title") {
         *title = clean_line(title.as_str().unwrap_or_default()).into();
     }

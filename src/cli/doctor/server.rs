@@ -70,7 +70,8 @@ impl ServerCheck {
         let alone = alone(workspace, source);
         let (examined, mut listings) = examine(&alone, credentials, &|_| ());
         let checked = catalog::open_with(alone, &listings);
-        let tools: Vec<String> = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect();
+        let tools: Vec<String> =
+            checked.catalog.tools.iter().map(|tool| tool.names.canonical.clone()).collect();
         let examined = examined.into_iter().next();
         let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
         let failed = examined.and_then(|examined| examined.outcome.err());

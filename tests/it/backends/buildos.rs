@@ -105,7 +105,7 @@ fn every_tool_arrives_as_the_platform_has_it() {
     let recorder = Recorder::start();
     let (_root, running) = example(&recorder);
     for (tool, method, endpoint) in DOCUMENTED.iter().chain(&PLAUSIBLE) {
-        let arguments = running.tool(tool).call.clone().unwrap_or_else(|| panic!("{tool} has no call"));
+        let arguments = running.tool(tool).input.call.clone().unwrap_or_else(|| panic!("{tool} has no call"));
         let response = running
             .call(tool, Value::Object(arguments.clone()))
             .unwrap_or_else(|error| panic!("{tool}: {error:?}"));
@@ -113,13 +113,14 @@ fn every_tool_arrives_as_the_platform_has_it() {
         check(&recorder.only(), tool, method, endpoint, arguments);
     }
     for tool in STATIC {
-        let arguments = running.tool(tool).call.clone().unwrap_or_default();
+        let arguments = running.tool(tool).input.call.clone().unwrap_or_default();
         assert!(running.call(tool, Value::Object(arguments)).unwrap().content.is_object(), "{tool}");
     }
     assert!(recorder.arrived().is_empty());
     let tested: BTreeSet<&str> =
         DOCUMENTED.iter().chain(&PLAUSIBLE).map(|(tool, ..)| *tool).chain(STATIC).chain(STEPS).collect();
-    let all: BTreeSet<&str> = running.checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let all: BTreeSet<&str> =
+        running.checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     assert_eq!(tested, all);
 }
 
@@ -174,12 +175,9 @@ fn without_the_callers_token_nothing_is_sent() {
 fn what_has_a_large_effect_is_a_dry_run_and_a_new_project_shifts_the_context() {
     let recorder = Recorder::start();
     let (_root, running) = example(&recorder);
-    assert_eq!(running.tool("reorganize_onto_project_graph").definition.dry_run, Some(true));
-    assert_eq!(
-        running.tool("create_onto_project").definition.context_shift.as_deref(),
-        Some("/context_shift")
-    );
-    let arguments = running.tool("reorganize_onto_project_graph").call.clone().unwrap();
+    assert_eq!(running.tool("reorganize_onto_project_graph").rules.dry_run, Some(true));
+    assert_eq!(running.tool("create_onto_project").rules.context_shift.as_deref(), Some("/context_shift"));
+    let arguments = running.tool("reorganize_onto_project_graph").input.call.clone().unwrap();
     let shown = running.preview("reorganize_onto_project_graph", Value::Object(arguments)).unwrap();
     assert_eq!(
         (&shown["method"], &shown["path"]),

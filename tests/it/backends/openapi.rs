@@ -159,13 +159,13 @@ fn every_imported_operation_can_be_shown() {
         let (_root, running) = imported(&path, &recorder);
         let (mut shown, mut without_call, mut wrong) = (0, 0, Vec::new());
         for tool in &running.checked.catalog.tools {
-            let Some(arguments) = tool.call.clone() else {
+            let Some(arguments) = tool.input.call.clone() else {
                 without_call += 1;
                 continue;
             };
-            match running.preview(&tool.name, Value::Object(arguments)) {
+            match running.preview(&tool.names.canonical, Value::Object(arguments)) {
                 Ok(_) => shown += 1,
-                Err(error) => wrong.push(format!("{}: {}", tool.name, error.message)),
+                Err(error) => wrong.push(format!("{}: {}", tool.names.canonical, error.message)),
             }
         }
         println!("{name}: {shown} shown, {without_call} without a call");

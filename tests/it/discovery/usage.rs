@@ -59,7 +59,7 @@ fn a_usage_names_every_required_argument_of_every_tool() {
             let Some(usage) = signature(tool) else { continue };
             told += 1;
             assert!(estimate(&usage) <= 90 && !usage.contains('\n'), "{usage}");
-            let required = tool.parameters.schema().get("required").and_then(Value::as_array);
+            let required = tool.input.parameters.schema().get("required").and_then(Value::as_array);
             for argument in required.into_iter().flatten().filter_map(Value::as_str) {
                 assert!(usage.contains(argument), "{argument} is not in {usage}");
             }

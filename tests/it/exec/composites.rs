@@ -164,8 +164,8 @@ fn tools_of_several_requests_run_over_every_transport() {
 fn docs_and_help_tell_the_effect_of_steps_and_not_the_steps() {
     let checked = fixture::open(&fixture::package().join("examples/buildos"));
     let catalog = &checked.catalog;
-    assert_eq!(catalog.named("get_document_path").unwrap().effect.as_str(), "read");
-    assert_eq!(catalog.named("tag_onto_entity").unwrap().effect.as_str(), "write");
+    assert_eq!(catalog.named("get_document_path").unwrap().rules.effect.as_str(), "read");
+    assert_eq!(catalog.named("tag_onto_entity").unwrap().rules.effect.as_str(), "write");
     let out = tempfile::tempdir().unwrap();
     fixture::render(&checked, None, out.path());
     for name in ["get_document_path", "tag_onto_entity"] {

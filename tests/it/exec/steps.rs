@@ -206,12 +206,12 @@ fn a_dry_run_writes_nothing_and_says_what_it_cannot_know() {
 fn the_effect_is_the_strongest_of_the_steps_and_every_setting_counts_for_it() {
     let notes = Notes::new(WRITES);
     let catalog = notes.bench.context.view.catalog();
-    let effect = |name: &str| catalog.named(name).unwrap().effect;
+    let effect = |name: &str| catalog.named(name).unwrap().rules.effect;
     assert_eq!(
         [effect("look"), effect("publish"), effect("clean")],
         [Effect::Read, Effect::Write, Effect::Destructive]
     );
-    assert!(catalog.named("publish").unwrap().definition.effect.is_some());
+    assert!(catalog.named("publish").unwrap().rules.known_effect().is_some());
     // A tool with a step that is a dry run by default is one too.
     let clean = notes.run(json!({"op": "note.clean", "args": {}}));
     assert_eq!(clean["meta"]["dry_run"], true, "{clean}");
@@ -319,7 +319,7 @@ fn steps_count_only_where_the_source_is_trusted_and_only_whole() {
     let untrusted = fixture::folder(&[("tools.yaml", TOOLS)]);
     let checked = fixture::open(untrusted.path());
     let publish = checked.catalog.named("publish").unwrap();
-    assert!(publish.definition.backend.is_none() && publish.withheld.is_some());
+    assert!(publish.backend.is_none() && publish.rules.withheld.is_some());
     assert!(checked.findings.iter().any(|finding| finding.message.contains("names other tools")));
 
     // A mistyped condition would make the step unconditional.
@@ -329,7 +329,7 @@ fn steps_count_only_where_the_source_is_trusted_and_only_whole() {
         ("toolcrib.toml", "[[source]]\npath = \"tools.yaml\"\ntrust = \"run\"\n"),
     ]);
     let checked = fixture::open(folder.path());
-    assert!(checked.catalog.named("look").unwrap().definition.backend.is_none(), "{:#?}", checked.findings);
+    assert!(checked.catalog.named("look").unwrap().backend.is_none(), "{:#?}", checked.findings);
     assert!(checked.findings.iter().any(|finding| finding.help.as_deref() == Some("did you mean `when`?")));
 }
 

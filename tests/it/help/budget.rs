@@ -16,7 +16,7 @@ fn a_short_answer_on_an_op_takes_less_than_its_budget() {
         let checked = example(name);
         let view = view(&checked.catalog);
         for tool in &checked.catalog.tools {
-            let told = help(&view, tool.op.as_str());
+            let told = help(&view, tool.names.op.as_str());
             for field in ["summary", "usage", "args", "effect", "doc_version", "receipt"] {
                 assert!(told.get(field).is_some(), "{field} is missing: {told}");
             }
@@ -94,29 +94,29 @@ fn valid_calls(catalog: &Catalog) -> usize {
         for format in [Format::Short, Format::Full] {
             let told =
                 of_tool(tool, HelpOptions { format, examples: false, schemas: false, short_tokens: 600 });
-            assert_eq!(told.contains_key("call"), tool.call.is_some(), "{}", tool.op);
+            assert_eq!(told.contains_key("call"), tool.input.call.is_some(), "{}", tool.names.op);
             let Some(call) = told.get("call") else { continue };
-            assert_eq!(call["op"], Value::from(tool.op.as_str()));
+            assert_eq!(call["op"], Value::from(tool.names.op.as_str()));
             let fields = call.as_object().unwrap().keys();
-            match tool.effect == Effect::Destructive {
+            match tool.rules.effect == Effect::Destructive {
                 true => assert!(fields.eq(["op", "args", "dry_run"]) && call["dry_run"] == true, "{call}"),
                 false => assert!(fields.eq(["op", "args"]), "{call}"),
             }
             for pointer in told.get("fill_in").and_then(Value::as_array).into_iter().flatten() {
                 assert!(call["args"].pointer(pointer.as_str().unwrap()).is_some(), "{pointer} of {call}");
             }
-            assert!(tool.parameters.accepts(&call["args"]), "{}: {call}", tool.op);
+            assert!(tool.input.parameters.accepts(&call["args"]), "{}: {call}", tool.names.op);
             calls += 1;
         }
         let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens: 600 };
         let short = of_tool(tool, wanted);
         let names: Vec<&str> =
             short["args"].as_array().unwrap().iter().filter_map(|row| row["name"].as_str()).collect();
-        let required = tool.parameters.schema().get("required").and_then(Value::as_array);
-        let properties = tool.parameters.schema().get("properties");
+        let required = tool.input.parameters.schema().get("required").and_then(Value::as_array);
+        let properties = tool.input.parameters.schema().get("properties");
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if properties.is_some_and(|properties| properties.get(name).is_some()) {
-                assert!(names.contains(&name), "{}: {name} is required", tool.op);
+                assert!(names.contains(&name), "{}: {name} is required", tool.names.op);
             }
         }
     }

@@ -13,7 +13,7 @@ fn short(tool: &Tool, short_tokens: usize) -> Value {
 
 /// The parts of a tool that its short help neither tells nor names as left out.
 fn missing(tool: &Tool, told: &Value) -> Vec<String> {
-    let schema = tool.parameters.schema();
+    let schema = tool.input.parameters.schema();
     let required = |name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
         names.is_some_and(|names| names.iter().any(|one| one == name))
@@ -41,6 +41,7 @@ fn missing(tool: &Tool, told: &Value) -> Vec<String> {
         }
     }
     let policy = tool
+        .texts
         .policy
         .iter()
         .flat_map(|policy| policy.dos.iter().chain(&policy.donts).chain(&policy.edge_cases));

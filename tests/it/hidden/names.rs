@@ -23,7 +23,11 @@ fn seen(checked: &Checked, roles: Option<&[&str]>) -> Vec<String> {
     let templates = Arc::new(Templates::from(toolcrib::BUILT_IN));
     let view = CatalogView::new(&checked.catalog, None, roles.as_deref(), templates).unwrap();
     let names = view.catalog().tools.iter();
-    names.map(|tool| format!("{} {} {} {:?}", tool.name, tool.safe_name, tool.op, tool.aliases)).collect()
+    names
+        .map(|tool| {
+            format!("{} {} {} {:?}", tool.names.canonical, tool.names.safe, tool.names.op, tool.names.aliases)
+        })
+        .collect()
 }
 
 fn collisions(checked: &Checked) -> Vec<&str> {

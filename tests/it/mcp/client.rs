@@ -73,7 +73,7 @@ fn the_tools_are_our_functions_with_their_whole_schemas() {
         let tools = serde_json::to_value(client.list_all_tools().await.unwrap()).unwrap();
         let definition = toolcrib::catalog::functions().named("tool_search").unwrap();
         assert_eq!(tools[0]["name"], "tool_search");
-        assert_eq!(&tools[0]["inputSchema"], definition.parameters.schema());
+        assert_eq!(&tools[0]["inputSchema"], definition.input.parameters.schema());
         assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     });
 }

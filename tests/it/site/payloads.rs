@@ -16,10 +16,7 @@ fn a_file_has_the_schemas_and_the_payload_of_each_provider() {
     let checked = fixture::open_text("a.yaml", include_str!("tool.yaml"));
     with_site(&checked, |site| {
         let (text, content) = file(site, "create_document");
-        assert_eq!(
-            content["schema"],
-            *checked.catalog.tools[0].definition.parameters.as_ref().unwrap().value()
-        );
+        assert_eq!(content["schema"], *checked.catalog.tools[0].input.schema.as_ref().unwrap().value());
         assert_eq!(content["openai"]["function"]["name"], "create_document");
         assert_eq!(content["anthropic"]["input_schema"]["required"], json!(["title"]));
         assert_eq!(content.as_object().unwrap().len(), 12);

@@ -70,7 +70,7 @@ fn a_page_without_a_server_filters_a_list_of_all_tools() {
     assert!(rows.is_sorted_by_key(|[name, ..]| name), "the list is in the order of names");
     for [name, file, short, effect] in &rows {
         let tool = checked.catalog.named(name).unwrap();
-        assert_eq!((file, effect.as_str()), (&tool.safe_name, tool.effect.as_str()), "{name}");
+        assert_eq!((file, effect.as_str()), (&tool.names.safe, tool.rules.effect.as_str()), "{name}");
         assert!(!short.is_empty(), "{name}");
     }
 }

@@ -89,11 +89,11 @@ impl Coercion<'_> {
     }
 
     fn accepts(&self, value: &Value) -> bool {
-        value.is_object() && self.reader.check(value, |value| self.tool.parameters.accepts(value))
+        value.is_object() && self.reader.check(value, |value| self.tool.input.parameters.accepts(value))
     }
 
     fn violations(&self, value: &Value) -> Vec<Violation> {
-        let mut wrong = self.reader.check(value, |value| self.tool.parameters.violations(value));
+        let mut wrong = self.reader.check(value, |value| self.tool.input.parameters.violations(value));
         if wrong.is_empty() && !value.is_object() {
             wrong.push(Violation::new("", "expected an object"));
         }

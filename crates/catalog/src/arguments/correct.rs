@@ -55,7 +55,7 @@ pub fn with_placeholders(
 
 /// The tool's ready-made call: all values are invented.
 pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
-    let ready = (tool.effect != Effect::Destructive).then_some(tool.call.clone()?)?;
+    let ready = (tool.rules.effect != Effect::Destructive).then_some(tool.input.call.clone()?)?;
     let dropped =
         given.as_object().into_iter().flatten().filter(|(name, value)| ready.get(*name) != Some(value));
     let mut dropped: Vec<String> =
@@ -76,7 +76,7 @@ impl Corrected {
     fn completed(mut self, tool: &Tool, secrets: SecretPolicy<'_>, given: &Value) -> Option<Self> {
         let rounds = if text_bytes(given) <= MAX_CORRECTED { ROUNDS } else { 0 };
         for _ in 0..rounds {
-            let wrong = tool.parameters.violations(&self.args);
+            let wrong = tool.input.parameters.violations(&self.args);
             if wrong.is_empty() {
                 break;
             }
@@ -87,7 +87,7 @@ impl Corrected {
             }
         }
         let is_short = || serde_json::to_string(&self.args).is_ok_and(|text| text.len() <= LONGEST);
-        if !(self.args.is_object() && is_short() && tool.parameters.accepts(&self.args)) {
+        if !(self.args.is_object() && is_short() && tool.input.parameters.accepts(&self.args)) {
             self = ready_made(tool, given)?;
         }
         self.settle_unnamed(tool);
@@ -97,12 +97,12 @@ impl Corrected {
         fill_in.retain(|pointer| args.pointer(pointer).is_some());
         dropped.retain(|pointer| !fill_in.contains(pointer));
         let is_all_theirs = fill_in.is_empty() && dropped.is_empty();
-        (is_all_theirs || tool.effect != Effect::Destructive).then_some(self)
+        (is_all_theirs || tool.rules.effect != Effect::Destructive).then_some(self)
     }
 
     /// Keeps arguments under names that the schema does not have only where it explicitly allows them.
     fn settle_unnamed(&mut self, tool: &Tool) {
-        let root = tool.parameters.root();
+        let root = tool.input.parameters.root();
         // The names of a composed schema are not only its own.
         if root.is_composed || !root.lists_properties() {
             return;
@@ -118,7 +118,7 @@ impl Corrected {
             }
             let mut without = self.args.clone();
             without.as_object_mut().map(|args| args.shift_remove(&name));
-            if tool.parameters.accepts(&without) {
+            if tool.input.parameters.accepts(&without) {
                 self.args = without;
                 note(&mut self.dropped, &pointer);
             }
@@ -129,7 +129,7 @@ impl Corrected {
     /// the schema takes no marker.
     fn mark_ids(&mut self, tool: &Tool) -> Option<()> {
         let examples: Vec<Value> =
-            tool.examples.iter().map(|example| Value::Object(example.arguments.clone())).collect();
+            tool.texts.examples.iter().map(|example| Value::Object(example.arguments.clone())).collect();
         let is_authored = |pointer: &str, value: &Value| {
             examples.iter().any(|example| example.pointer(pointer) == Some(value))
         };
@@ -144,7 +144,7 @@ impl Corrected {
             }
         }
         if marked != self.args {
-            tool.parameters.accepts(&marked).then_some(())?;
+            tool.input.parameters.accepts(&marked).then_some(())?;
             self.args = marked;
         }
         Some(())
@@ -152,8 +152,8 @@ impl Corrected {
 
     /// Replaces each secret of the caller by a ready-made value or a marker. `None` if the result is invalid.
     fn conceal(&mut self, tool: &Tool, secrets: SecretPolicy<'_>) -> Option<()> {
-        let (mut shown, hidden) = secrets.split(tool.parameters.schema(), &self.args);
-        let ready = tool.call.clone().map(Value::Object).unwrap_or_default();
+        let (mut shown, hidden) = secrets.split(tool.input.parameters.schema(), &self.args);
+        let ready = tool.input.call.clone().map(Value::Object).unwrap_or_default();
         for secret in &hidden {
             match (shown.pointer_mut(&secret.pointer), ready.pointer(&secret.pointer)) {
                 (Some(place), Some(instead)) if *instead != secret.value => *place = instead.clone(),
@@ -161,7 +161,7 @@ impl Corrected {
             }
             note(&mut self.fill_in, &secret.pointer);
         }
-        let is_fit = hidden.is_empty() || tool.parameters.accepts(&shown);
+        let is_fit = hidden.is_empty() || tool.input.parameters.accepts(&shown);
         self.args = shown;
         is_fit.then_some(())
     }
@@ -181,7 +181,7 @@ impl Corrected {
         match fields.get(&*name).cloned() {
             _ if wrong.pointer.is_empty() => {}
             None => {
-                let ready = tool.call.clone().map(Value::Object);
+                let ready = tool.input.call.clone().map(Value::Object);
                 if let Some(instead) = ready.as_ref().and_then(|ready| ready.pointer(&wrong.pointer)) {
                     fields.insert(name.into_owned(), instead.clone());
                     note(&mut self.fill_in, &wrong.pointer);
@@ -219,7 +219,7 @@ impl Corrected {
             let mut args = self.args.clone();
             let Some(place) = args.pointer_mut(&wrong.pointer) else { return false };
             *place = form.clone();
-            let others = tool.parameters.violations(&args);
+            let others = tool.input.parameters.violations(&args);
             others.iter().all(|other| !other.pointer.starts_with(&wrong.pointer))
         })
     }
@@ -233,7 +233,7 @@ impl Corrected {
                 return false;
             };
             fields.insert(name.to_string(), value.clone());
-            let wrong = tool.parameters.violations(&self.args);
+            let wrong = tool.input.parameters.violations(&self.args);
             let Some(wrong) = wrong.iter().find(|wrong| wrong.pointer.starts_with(&pointer)) else {
                 return true;
             };

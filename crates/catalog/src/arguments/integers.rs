@@ -13,7 +13,7 @@ const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Writes `5.0` as `5` where the schema of a tool has integers.
 pub(super) fn write_integers(tool: &Tool, reader: &ArgumentReader, arguments: &mut Value) {
-    write(&tool.parameters.root(), reader, arguments, 0);
+    write(&tool.input.parameters.root(), reader, arguments, 0);
 }
 
 fn write(node: &Node<'_>, reader: &ArgumentReader, value: &mut Value, depth: usize) {

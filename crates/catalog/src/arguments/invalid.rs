@@ -72,9 +72,9 @@ pub(super) fn invalid_arguments(
     let fields: Vec<FieldError> =
         explained.map(|violation| field_error(tool, secrets, given, violation)).collect();
     let message = if given.as_object().is_some_and(Map::is_empty) {
-        format!("`{}` was called without arguments: {}", tool.op, in_words(&fields, 8))
+        format!("`{}` was called without arguments: {}", tool.names.op, in_words(&fields, 8))
     } else {
-        format!("the arguments of `{}` do not fit: {}", tool.op, in_words(&fields, 3))
+        format!("the arguments of `{}` do not fit: {}", tool.names.op, in_words(&fields, 3))
     };
     let next = "correct the arguments and send the call again; tool_help with `help_path` says more";
     let nearest = fields.iter().filter_map(|error| error.nearest.clone()).chain(others);
@@ -85,7 +85,7 @@ pub(super) fn invalid_arguments(
 
 /// A violation with the expected value, and the given one unless it is secret.
 fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong: Violation) -> FieldError {
-    let schema = tool.parameters.schema();
+    let schema = tool.input.parameters.schema();
     let place = given.pointer(&wrong.pointer);
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
@@ -113,7 +113,7 @@ pub(super) fn expected(tool: &Tool, wrong: &Violation, is_missing: bool) -> Opti
         return (!listed.is_empty()).then(|| format!("one of the properties {}{more}", listed.join(", ")));
     }
     let name = wrong.pointer.strip_prefix('/').filter(|name| is_missing && !name.contains('/'))?;
-    let property = tool.parameters.root().property(name)?;
+    let property = tool.input.parameters.root().property(name)?;
     if let Some(values) = property.values {
         let listed: Vec<String> = values.iter().take(LISTED).map(Value::to_string).collect();
         return Some(format!("one of {}", listed.join(", ")));

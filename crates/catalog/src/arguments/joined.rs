@@ -44,8 +44,8 @@ pub fn joined_objects(tool: &Tool, text: &str, reader: &mut ArgumentReader) -> O
             calls.push(value);
         }
     }
-    let is_clear = if tool.effect == Effect::Destructive {
-        let takes_none = || !tool.parameters.is_checked() || tool.parameters.accepts(&json!({}));
+    let is_clear = if tool.rules.effect == Effect::Destructive {
+        let takes_none = || !tool.input.parameters.is_checked() || tool.input.parameters.accepts(&json!({}));
         calls.len() == 1 && !has_words && (dropped == 0 || !takes_none())
     } else {
         calls.len() == 1 || !is_divided

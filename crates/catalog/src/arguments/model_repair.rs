@@ -37,7 +37,7 @@ pub struct RepairQuestion(String);
 impl RepairQuestion {
     /// The question about arguments as they were `given`; `None` when a model could not help.
     pub fn of(tool: &Tool, given: &str, message: &str, wrong: &[FieldError]) -> Option<Self> {
-        if !tool.parameters.is_checked() || given.trim().is_empty() || given.len() > MAX_GIVEN {
+        if !tool.input.parameters.is_checked() || given.trim().is_empty() || given.len() > MAX_GIVEN {
             return None;
         }
         let wrong: Vec<Value> = match wrong {
@@ -46,9 +46,10 @@ impl RepairQuestion {
                 fields.iter().map(|field| json!({"at": field.pointer, "wrong": field.message})).collect()
             }
         };
-        let schema = tool.parameters.schema();
+        let schema = tool.input.parameters.schema();
         let question =
-            json!({"function": tool.name, "schema": schema, "arguments": given, "wrong": wrong}).to_string();
+            json!({"function": tool.names.canonical, "schema": schema, "arguments": given, "wrong": wrong})
+                .to_string();
         (question.len() <= MAX_QUESTION).then_some(Self(question))
     }
 

@@ -19,14 +19,14 @@ const IDENTIFIER_WORDS: [&str; 7] = ["id", "ids", "uuid", "key", "slug", "ref", 
 pub(super) fn check_dropped_nulls(tool: &Tool, fit: &Reading) -> Result<(), InvalidArguments> {
     let is_dropped = |repair: &&Repair| repair.repair == RepairKind::NullDropped;
     let dropped: Vec<&str> = fit.repaired.iter().filter(is_dropped).map(|repair| &*repair.pointer).collect();
-    let why = match tool.effect {
+    let why = match tool.rules.effect {
         _ if dropped.is_empty() => return Ok(()),
         Effect::Destructive => "and for a destructive call, null is not read as absent",
         Effect::Write if is_without_changes(tool, &fit.value) => "and without it the call changes nothing",
         _ => return Ok(()),
     };
     let message =
-        format!("the arguments of `{}` do not fit: {} was null, {why}", tool.op, dropped.join(", "));
+        format!("the arguments of `{}` do not fit: {} was null, {why}", tool.names.op, dropped.join(", "));
     let next = "give a value that the schema takes, or leave it out if you mean no change; tool_help with `help_path` says more";
     let mut invalid = InvalidArguments::new(message, next);
     invalid.fields.extend(dropped.into_iter().map(|pointer| FieldError {
@@ -38,15 +38,15 @@ pub(super) fn check_dropped_nulls(tool: &Tool, fit: &Reading) -> Result<(), Inva
 
 /// The one type that an argument declares.
 fn expected_type(tool: &Tool, pointer: &str) -> Option<String> {
-    let argument = tool.parameters.root().property(pointer.strip_prefix('/')?)?;
+    let argument = tool.input.parameters.root().property(pointer.strip_prefix('/')?)?;
     let mut words = argument.type_words();
     words.next().filter(|_| words.next().is_none()).map(str::to_string)
 }
 
 /// Whether arguments only identify the thing to change.
 fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
-    let root = tool.parameters.root();
-    let action = tool.op.rsplit('.').next().unwrap_or_default();
+    let root = tool.input.parameters.root();
+    let action = tool.names.op.rsplit('.').next().unwrap_or_default();
     let mut words = action.split(['_', '-']);
     let is_change = words.any(|word| CHANGE_VERBS.contains(&word));
     let says_which = |name: &str| {

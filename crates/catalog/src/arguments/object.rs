@@ -20,9 +20,9 @@ pub fn make_object(
     notes: &mut Vec<String>,
 ) -> Result<(), InvalidArguments> {
     let is_blank = given.as_str().is_some_and(|text| text.trim().is_empty());
-    let takes_any = || tool.parameters.root().names().next().is_some();
-    if tool.effect == Effect::Destructive && (is_blank || (given.is_null() && is_all && takes_any())) {
-        let message = format!("`{}` is destructive, and was called without `args`", tool.op);
+    let takes_any = || tool.input.parameters.root().names().next().is_some();
+    if tool.rules.effect == Effect::Destructive && (is_blank || (given.is_null() && is_all && takes_any())) {
+        let message = format!("`{}` is destructive, and was called without `args`", tool.names.op);
         let next = "say `args: {}` if you mean no arguments";
         return Err(InvalidArguments::new(message, next).field(FieldError::expected_object()));
     }
@@ -58,7 +58,7 @@ pub fn make_object(
 }
 
 fn no_object(tool: &Tool) -> InvalidArguments {
-    let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
+    let message = format!("`args` of `{}` should be an object with its arguments", tool.names.op);
     let invalid = InvalidArguments::new(message, "send `args` as an object");
     let invalid = invalid.field(FieldError::expected_object());
     InvalidArguments { corrected: ready_made(tool, &Value::Null), ..invalid }

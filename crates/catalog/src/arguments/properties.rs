@@ -9,12 +9,12 @@ pub const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "pa
 
 /// Whether a schema lists a property.
 pub fn has_property(tool: &Tool, name: &str) -> bool {
-    tool.parameters.root().has_property(name)
+    tool.input.parameters.root().has_property(name)
 }
 
 /// Whether a schema lists every given property.
 pub(super) fn has_all(tool: &Tool, fields: &Map<String, Value>) -> bool {
-    let root = tool.parameters.root();
+    let root = tool.input.parameters.root();
     fields.keys().all(|name| root.has_property(name))
 }
 
@@ -22,7 +22,7 @@ pub(super) fn has_all(tool: &Tool, fields: &Map<String, Value>) -> bool {
 pub(super) fn wrapped<'v>(tool: &Tool, arguments: &'v Value) -> Option<(&'v str, &'v Value)> {
     let fields = arguments.as_object().filter(|fields| fields.len() == 1)?;
     let (key, inside) = fields.iter().next()?;
-    let is_wrapper =
-        WRAPPERS.contains(&key.as_str()) || [&tool.name, &tool.safe_name, &tool.op].contains(&key);
+    let is_wrapper = WRAPPERS.contains(&key.as_str())
+        || [&tool.names.canonical, &tool.names.safe, &tool.names.op].contains(&key);
     (is_wrapper && !has_property(tool, key)).then_some((key, inside))
 }

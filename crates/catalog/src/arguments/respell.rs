@@ -21,14 +21,14 @@ pub(super) const MAX_NAME: usize = 200;
 
 /// The misspellings that are corrected in addition to case and separators; `None` for a destructive tool, which is never guessed.
 fn tolerated_slips(tool: &Tool) -> Option<SlipPolicy> {
-    (tool.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
+    (tool.rules.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
 }
 
 /// Arguments with names and enum values coerced, and each change in words. `None` where nothing was changed.
 pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
-    let (mut value, mut notes) = coerce_round(tool, given, &tool.parameters.violations(given))?;
+    let (mut value, mut notes) = coerce_round(tool, given, &tool.input.parameters.violations(given))?;
     for _ in 0..MAX_NAME_ROUNDS {
-        let wrong = tool.parameters.violations(&value);
+        let wrong = tool.input.parameters.violations(&value);
         let Some((better, more)) = coerce_round(tool, &value, &wrong) else { break };
         value = better;
         notes.extend(more);
@@ -61,7 +61,7 @@ pub fn respelled(tool: &Tool, reader: &mut ArgumentReader, read: Coerced) -> Coe
 /// Arguments of an open schema, which accepts any names. A name that can mean only one known name becomes that; `notes` gets
 /// the others.
 pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut Vec<String>) -> Value {
-    let root = tool.parameters.root();
+    let root = tool.input.parameters.root();
     if !root.lists_all() {
         return arguments;
     }
@@ -72,7 +72,7 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
     let mut settled = arguments;
     if is_misnamed
         && let Some((coerced, changes)) = coerce_round(tool, &settled, &[])
-        && tool.parameters.accepts(&coerced)
+        && tool.input.parameters.accepts(&coerced)
     {
         notes.extend(changes);
         settled = coerced;
@@ -81,11 +81,11 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
     let mut unknown = unknown.filter(|name| !root.has_property(name));
     for name in unknown.by_ref().take(MAX_EXPLAINED) {
         let name = clean_line(&name.chars().take(MAX_NAME).collect::<String>());
-        notes.push(format!("`{name}` is no argument of `{}`; it is passed on as it is", tool.op));
+        notes.push(format!("`{name}` is no argument of `{}`; it is passed on as it is", tool.names.op));
     }
     let more = unknown.count();
     if more > 0 {
-        let op = &tool.op;
+        let op = &tool.names.op;
         notes.push(format!("{more} more names are no arguments of `{op}`; they are passed on as they are"));
     }
     settled
@@ -93,7 +93,7 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
 
 /// Whether a name is that of a property, tolerated misspellings included.
 pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
-    let root = tool.parameters.root();
+    let root = tool.input.parameters.root();
     let is_respelled = || root.names().any(|known| is_same(known, name));
     root.has_property(name) || (tolerated_slips(tool).is_some() && is_respelled())
 }
@@ -101,7 +101,7 @@ pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
 fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Value, Vec<String>)> {
     let mut value = given.clone();
     let mut notes = Vec::new();
-    let root = tool.parameters.root();
+    let root = tool.input.parameters.root();
     if let Some(fields) = value.as_object_mut()
         && root.lists_all()
     {

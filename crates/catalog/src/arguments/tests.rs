@@ -96,7 +96,7 @@ fn an_answer_to_many_wrong_numbers_is_short() {
 fn the_patterns_of_a_schema_share_their_memory() {
     let callable = |patterns: Map<String, Value>| {
         let catalog = catalog(json!({"type": "object", "properties": patterns}));
-        catalog.tools[0].parameters.callable().clone()
+        catalog.tools[0].input.parameters.callable().clone()
     };
     let letters = |most: usize, count: usize| {
         let pattern =
@@ -119,7 +119,7 @@ fn the_patterns_of_a_schema_share_their_memory() {
 #[test]
 fn stopped_work_finds_nothing_valid() {
     let catalog = catalog(of_property(json!({})));
-    let parameters = &catalog.tools[0].parameters;
+    let parameters = &catalog.tools[0].input.parameters;
     let accepts =
         |is_stopped| until_stopped(&Arc::new(AtomicBool::new(is_stopped)), || parameters.accepts(&json!({})));
     assert!(accepts(false) && !accepts(true) && parameters.accepts(&json!({})));

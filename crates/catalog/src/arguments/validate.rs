@@ -36,8 +36,8 @@ pub fn validate(
     }
     take_extra_fields(tool, secrets, arguments, beside, notes)?;
     let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
-    if tool.parameters.is_checked() && !(is_known() && tool.parameters.accepts(arguments)) {
-        match with_defaults(tool, arguments).filter(|filled| tool.parameters.accepts(filled)) {
+    if tool.input.parameters.is_checked() && !(is_known() && tool.input.parameters.accepts(arguments)) {
+        match with_defaults(tool, arguments).filter(|filled| tool.input.parameters.accepts(filled)) {
             Some(filled) => *arguments = filled,
             None => return coerce(tool, secrets, arguments, notes),
         }
@@ -49,7 +49,7 @@ pub fn validate(
 /// Arguments with the defaults of required properties, where such properties are missing. Some servers call a property
 /// required because they always have a value for it.
 fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
-    let root = tool.parameters.root();
+    let root = tool.input.parameters.root();
     let given = arguments.as_object()?;
     let default = |name: &&str| Some((name.to_string(), root.property(name)?.default?.clone()));
     let missing = root.required().iter().filter(|name| !given.contains_key(**name));
@@ -117,10 +117,10 @@ fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name:
     let shown = clean_line(&name.chars().take(QUOTE).collect::<String>());
     let message = format!(
         "`{shown}` is neither a field of the call nor an argument of `{}` that is not given already",
-        tool.op
+        tool.names.op
     );
     let pointer = pointer_join("", name);
-    let is_guess_allowed = tool.effect != Effect::Destructive;
+    let is_guess_allowed = tool.rules.effect != Effect::Destructive;
     let mut corrected = is_guess_allowed.then(|| corrected(tool, secrets, arguments)).flatten();
     if let Some(corrected) = &mut corrected {
         corrected.dropped.push(pointer.clone());
@@ -132,7 +132,7 @@ fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name:
 
 fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArguments {
     let message =
-        format!("the arguments of `{}` do not fit: {first}: this integer has too many digits", tool.op);
+        format!("the arguments of `{}` do not fit: {first}: this integer has too many digits", tool.names.op);
     let next = "send it as text if the tool takes text, else a number with at most 19 digits";
     places.iter().fold(InvalidArguments::new(message, next), |invalid, place| {
         let error = FieldError::new(place, "an integer that cannot be held to its last digit");

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use crate::audience::{self, Audience};
 use crate::catalog::Catalog;
 use crate::config::{Category, Workspace};
-use crate::lint::CatalogLint;
+use crate::findings::places::DefinitionPlaces;
+use crate::lint::{CatalogLint, LintedDefinition};
 use crate::purpose::purposes_of_sources;
 use crate::registry::version::digest;
 use crate::service_prefix::ServicePrefixes;
@@ -46,12 +47,12 @@ pub(crate) fn assemble(
     let built: Vec<Built> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| assembly.tool(raw, name)).collect();
     let mut tools = Vec::with_capacity(built.len());
-    let mut places = Vec::with_capacity(built.len());
+    let mut definitions = Vec::with_capacity(built.len());
     for (built, audience) in built.into_iter().zip(audiences) {
         findings.extend(built.findings);
-        if Audience::of(&built.tool.definition) == audience {
+        if Audience::of_tool(&built.tool) == audience {
             tools.push(built.tool);
-            places.push((built.places, findings.len()));
+            definitions.push((built.definition, built.places, findings.len()));
         } else {
             findings.push(audience::late(&built.tool))
         }
@@ -61,12 +62,8 @@ pub(crate) fn assemble(
     structure::derive(&mut tools, categories, findings);
     names::assign_unique(&mut tools, findings);
     steps::settle(&mut tools, findings);
-    let finished = |mut tool: Tool| {
-        tool.digest = digest(&tool);
-        Arc::new(tool)
-    };
-    let tools: Vec<Arc<Tool>> = tools.into_par_iter().map(finished).collect();
-    let lint = CatalogLint { tools: tools.clone(), places, before_pairs: findings.len() };
+    let (tools, definitions): (Vec<_>, _) = tools.into_par_iter().zip(definitions).map(finished).unzip();
+    let lint = CatalogLint { tools: tools.clone(), definitions, before_pairs: findings.len() };
     let (tools, contested) = audience::separate(tools, findings);
     let configured = workspace.config.categories.len();
     workspace.config.categories.extend(purposes_of_sources(described));
@@ -75,6 +72,18 @@ pub(crate) fn assemble(
     tree::check(&catalog, configured, findings);
     lint::replacements(&catalog, findings);
     (catalog, lint)
+}
+
+/// A tool with its digest, and what lint reads of its definition, which ends here.
+fn finished(
+    (mut tool, (mut definition, places, findings)): (Tool, (Definition, DefinitionPlaces, usize)),
+) -> (Arc<Tool>, LintedDefinition) {
+    // Its steps settle the effect of a tool.
+    definition.effect = tool.rules.known_effect();
+    definition.dry_run = tool.rules.dry_run;
+    tool.digest = digest(&tool, &definition);
+    let Definition { description, short_description, .. } = definition;
+    (Arc::new(tool), LintedDefinition { places, description, short_description, findings })
 }
 
 /// Writes the texts of a definition as Markdown.

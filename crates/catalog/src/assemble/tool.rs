@@ -11,8 +11,8 @@ use crate::schema::set_arguments;
 use crate::service_prefix::ServicePrefixes;
 use crate::short::SharedOpenings;
 use crate::sources::RawTool;
-use crate::tool::Tool;
-use crate::{docstring, lint, names, policy, schema, short, steps, structure, trust};
+use crate::tool::{Texts, Tool, ToolOrigin};
+use crate::{docstring, lint, names, policy, schema, short, structure, trust};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::markdown::without_prompt_tags;
@@ -23,6 +23,7 @@ use toolcrib_definition::{
 /// A tool, built without regard to other tools.
 pub(super) struct Built {
     pub(super) tool: Tool,
+    pub(super) definition: Definition,
     pub(super) findings: Vec<Finding>,
     pub(super) places: DefinitionPlaces,
 }
@@ -51,7 +52,7 @@ impl Assembly<'_> {
         let mut parts = docstring::split(&description);
         let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
         let mut report = |finding: Finding| findings.push(places.put(finding, &name));
-        if definition.effect.is_none() && steps::of(&definition).is_none() {
+        if definition.effect.is_none() && !matches!(definition.backend, Some(Backend::Steps(_))) {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());
             report(Finding::new(Code::EffectGuessed, message));
         }
@@ -72,9 +73,7 @@ impl Assembly<'_> {
             description: &description,
             http: http(&definition),
         };
-        let is_fit = |call: &Sample| parameters.accepts(&Value::Object(call.arguments.clone()));
-        let made = raw.call.filter(|call| examples.is_empty() && is_fit(call));
-        let call = made.or_else(|| ready_made_call(&examples, &parameters, &about));
+        let call = ready_made_call(raw.call, &examples, &parameters, &about);
         if call.is_none() && parameters.is_checked() {
             report(Finding::new(Code::CallUnderivable, "no valid call could be made from the schema"));
         }
@@ -92,35 +91,30 @@ impl Assembly<'_> {
         let returns = definition.returns.as_deref().map(|text| clean_text(text).into_owned());
         let result = parts.result(definition.result_schema.is_some());
         let long = if parts.body.is_empty() && result.is_none() { description.clone() } else { parts.body };
-        let returns = returns.or(result);
-        let tool = Tool {
-            name,
-            safe_name: String::new(),
-            op,
-            aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
-            categories: definition.category.clone(),
+        let mut tool = Tool::of(definition.clone(), parameters.drop_compiled());
+        tool.names.canonical = name;
+        tool.names.op = op;
+        tool.texts = Texts {
             short,
-            effect,
-            server,
-            place,
-            withheld,
             long,
             description,
             without_arguments,
-            returns,
+            returns: returns.or(result),
             raises: lines(&definition.errors).into_iter().chain(parts.raises).collect(),
             notes: lines(&definition.notes).into_iter().chain(parts.notes).collect(),
+            policy,
             examples,
             example_texts: parts.examples,
-            policy,
-            parameters: parameters.drop_compiled(),
-            fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
-            call: call.map(|call| call.arguments),
-            definition,
-            set_arguments,
-            digest: [0; 32],
+            ..tool.texts
         };
-        Built { tool, findings, places }
+        tool.input.set_arguments = set_arguments;
+        if let Some(Sample { arguments, fill_in }) = call {
+            tool.input.call = Some(arguments);
+            tool.input.fill_in = fill_in;
+        }
+        tool.rules.withheld = withheld;
+        tool.origin = ToolOrigin { server, place, ..tool.origin };
+        Built { tool, definition, findings, places }
     }
 
     /// The author's short description within the cap, or a derived one.
@@ -166,11 +160,18 @@ fn reserved_headers(definition: &Definition, place: &Place) -> impl Iterator<Ite
     })
 }
 
-/// The author's first example, or a call made from the schema.
-fn ready_made_call(examples: &[Example], parameters: &Parameters, about: &About<'_>) -> Option<Sample> {
+/// The author's first example, the call that the source has, or one made from the schema.
+fn ready_made_call(
+    given: Option<Sample>,
+    examples: &[Example],
+    parameters: &Parameters,
+    about: &About<'_>,
+) -> Option<Sample> {
+    let is_fit = |call: &Sample| parameters.accepts(&Value::Object(call.arguments.clone()));
     match examples.first() {
         Some(example) => Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() }),
         None if !parameters.is_checked() => None,
+        None if given.as_ref().is_some_and(is_fit) => given,
         None => sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments)),
     }
 }

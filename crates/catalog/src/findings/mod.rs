@@ -121,7 +121,8 @@ impl Unlinted {
 
     fn settled(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let tools = if self.config.lint.ignore.is_empty() { &[][..] } else { &self.lint.tools };
-        let by_name: HashMap<&str, &Tool> = tools.iter().map(|tool| (tool.name.as_str(), &**tool)).collect();
+        let by_name: HashMap<&str, &Tool> =
+            tools.iter().map(|tool| (tool.names.canonical.as_str(), &**tool)).collect();
         configure_severities(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
         keep_first_in_parts(&self.parts, &mut findings);
         locate(&self.documents, &mut findings);

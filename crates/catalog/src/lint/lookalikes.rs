@@ -16,13 +16,13 @@ const LISTED: usize = 3;
 pub(super) fn equal_shorts(tools: &[&Tool], findings: &mut Vec<Finding>) {
     let mut holders: HashMap<String, Vec<&str>> = HashMap::new();
     for tool in tools {
-        let earlier = holders.entry(tool.short.to_lowercase()).or_default();
+        let earlier = holders.entry(tool.texts.short.to_lowercase()).or_default();
         if !earlier.is_empty() {
             let names: Vec<String> = earlier.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
             let message = format!("the short description is that of {}", names.join(", "));
             findings.push(tool.finding(Code::ShortEqual, message));
         }
-        earlier.push(&tool.name);
+        earlier.push(&tool.names.canonical);
     }
 }
 
@@ -62,8 +62,8 @@ pub(super) fn near_duplicates(tools: &[&Tool], findings: &mut Vec<Finding>) {
     };
     let found: Vec<Vec<usize>> = (0..tools.len()).into_par_iter().map(twins).collect();
     for (tool, others) in tools.iter().zip(found).filter(|(_, others)| !others.is_empty()) {
-        let listed =
-            others.iter().map(|&other| format!("`{}`", tools[other].name)).collect::<Vec<_>>().join(", ");
+        let names = others.iter().map(|&other| format!("`{}`", tools[other].names.canonical));
+        let listed = names.collect::<Vec<_>>().join(", ");
         let message = format!("described in nearly the same words as {listed}");
         findings.push(tool.finding(Code::NearTwin, message));
     }
@@ -71,7 +71,7 @@ pub(super) fn near_duplicates(tools: &[&Tool], findings: &mut Vec<Finding>) {
 
 /// The words of each description as numbers, rare words first.
 fn ranked_words(tools: &[&Tool]) -> Vec<Vec<u32>> {
-    let distinctive = |tool: &&Tool| words(&tool.description).into_iter().collect::<BTreeSet<String>>();
+    let distinctive = |tool: &&Tool| words(&tool.texts.description).into_iter().collect::<BTreeSet<String>>();
     let words: Vec<BTreeSet<String>> = tools.par_iter().map(distinctive).collect();
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for word in words.iter().flatten() {

@@ -5,7 +5,7 @@ mod instructions;
 mod lookalikes;
 mod tool;
 
-pub(crate) use tool::arguments;
+pub(crate) use tool::{LintedDefinition, arguments};
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::catalog::Catalog;
-use crate::findings::places::DefinitionPlaces;
 use crate::resolve::Resolved;
 use crate::tool::Tool;
 use lookalikes::{equal_shorts, near_duplicates};
@@ -23,10 +22,10 @@ use toolcrib_definition::finding::{Code, Finding};
 /// Reports deprecated tools that name no replacement.
 pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
     for tool in &catalog.tools {
-        let Some(name) = &tool.definition.replaced_by else { continue };
+        let Some(name) = &tool.labels.replaced_by else { continue };
         if let Resolved::Unknown(near) = catalog.resolve(name) {
             let message = format!("replaced_by names `{name}`, which is no tool");
-            let at = tool.place.below("/replaced_by");
+            let at = tool.origin.place.below("/replaced_by");
             let finding = tool.finding(Code::ReplacementUnknown, message).at(at);
             findings.push(finding.did_you_mean(&near, "name a tool of this catalog"));
         }
@@ -38,8 +37,8 @@ pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
 pub(super) struct CatalogLint {
     /// The tools that it looks at.
     pub(super) tools: Vec<Arc<Tool>>,
-    /// The places of each tool, and the number of findings up to its last.
-    pub(super) places: Vec<(DefinitionPlaces, usize)>,
+    /// The definition of each.
+    pub(super) definitions: Vec<LintedDefinition>,
     /// The number of findings before those about pairs of tools.
     pub(super) before_pairs: usize,
 }
@@ -48,12 +47,13 @@ impl CatalogLint {
     /// Adds what it finds to the findings of the catalog, each in its place.
     pub(super) fn add_to(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let tools: Vec<&Tool> = self.tools.iter().map(|tool| &**tool).collect();
-        let of_tool = |(one, (places, _)): (&&Tool, &(DefinitionPlaces, usize))| {
+        let of_tool = |(one, written): (&&Tool, &LintedDefinition)| {
             let mut found = Vec::new();
-            tool(one, &places.schema, &mut |finding| found.push(places.put(finding, &one.name)));
+            let mut report = |finding| found.push(written.places.put(finding, &one.names.canonical));
+            tool(one, written, &mut report);
             found
         };
-        let of_tools: Vec<Vec<Finding>> = tools.par_iter().zip(&self.places).map(of_tool).collect();
+        let of_tools: Vec<Vec<Finding>> = tools.par_iter().zip(&self.definitions).map(of_tool).collect();
         let mut of_pairs = Vec::new();
         near_duplicates(&tools, &mut of_pairs);
         equal_shorts(&tools, &mut of_pairs);
@@ -65,7 +65,7 @@ impl CatalogLint {
         let mut all = Vec::with_capacity(findings.len());
         let mut findings = findings.into_iter();
         let mut taken = 0;
-        let ends = self.places.iter().map(|(_, end)| *end).chain([self.before_pairs]);
+        let ends = self.definitions.iter().map(|written| written.findings).chain([self.before_pairs]);
         for (end, found) in ends.zip(of_tools.into_iter().chain([of_pairs])) {
             all.extend(findings.by_ref().take(end - taken));
             all.extend(found);

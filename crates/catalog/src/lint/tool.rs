@@ -1,34 +1,44 @@
 //! Lint of one tool: descriptions that say nothing, arguments without any, hidden characters and credentials in its text.
 
 use super::instructions::orders_to_the_model;
+use crate::findings::places::DefinitionPlaces;
 use crate::schema::{Parameters, report_mistakes};
 use crate::tool::Tool;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::schema::{Node, Property};
 use toolcrib_definition::secret::holds_credential;
-use toolcrib_definition::{Definition, clean_line, each_word, hidden_characters, words};
+use toolcrib_definition::{clean_line, each_word, hidden_characters, words};
+
+/// What lint reads of a definition.
+#[derive(Debug)]
+pub(crate) struct LintedDefinition {
+    pub(crate) places: DefinitionPlaces,
+    pub(crate) description: String,
+    pub(crate) short_description: Option<String>,
+    /// The number of findings up to its last.
+    pub(crate) findings: usize,
+}
 
 /// Looks at one tool. Its findings change nothing that is served.
-pub(super) fn tool(tool: &Tool, schema_place: &Place, report: &mut impl FnMut(Finding)) {
-    let definition = &tool.definition;
-    let description = &tool.description;
+pub(super) fn tool(tool: &Tool, written: &LintedDefinition, report: &mut impl FnMut(Finding)) {
+    let description = &tool.texts.description;
     if description.trim().is_empty() {
         report(Finding::new(Code::DescriptionMissing, "the tool has no description"));
-    } else if is_tautology(&definition.name, description) {
+    } else if is_tautology(&tool.names.written, description) {
         let message = format!("\"{}\" only repeats the name", clean_line(description));
         report(Finding::new(Code::DescriptionTautological, message));
     }
-    if let Some(written) = &definition.parameters {
-        report_mistakes(written.value(), schema_place, report);
+    if let Some(schema) = &tool.input.schema {
+        report_mistakes(schema.value(), &written.places.schema, report);
     }
-    hidden(definition, report);
-    let schema = definition.parameters.as_ref().map(|schema| schema.text());
-    let texts = [schema, Some(description.as_str()), definition.short_description.as_deref()];
-    if texts.into_iter().flatten().any(holds_credential) {
+    let schema = tool.input.schema.as_ref().map_or("", |schema| schema.text());
+    let short = written.short_description.as_deref().unwrap_or_default();
+    hidden([&written.description, short, schema], report);
+    if [schema, description, short].into_iter().any(holds_credential) {
         report(Finding::new(Code::SecretInText, "its text holds what looks like a credential"));
     }
-    if let Some(quote) = orders_to_the_model(description, tool.parameters.schema()) {
+    if let Some(quote) = orders_to_the_model(description, tool.input.parameters.schema()) {
         report(Finding::new(Code::TextInstructs, format!("text that instructs the model: \"{quote}\"")));
     }
 }
@@ -67,9 +77,7 @@ pub(crate) fn arguments(parameters: &Parameters, place: &Place, report: &mut imp
     }
 }
 
-fn hidden(tool: &Definition, report: &mut impl FnMut(Finding)) {
-    let schema = tool.parameters.as_ref().map_or("", |schema| schema.text());
-    let texts = [tool.description.as_str(), tool.short_description.as_deref().unwrap_or_default(), schema];
+fn hidden(texts: [&str; 3], report: &mut impl FnMut(Finding)) {
     let mut found: Vec<char> = texts.iter().flat_map(|text| hidden_characters(text)).collect();
     found.dedup();
     if !found.is_empty() {

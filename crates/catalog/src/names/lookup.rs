@@ -18,21 +18,22 @@ pub(crate) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>
     let tools = || tools.iter().map(Borrow::borrow).enumerate();
     let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools().len() * 2);
     for (index, tool) in tools() {
-        by_name.insert(tool.name.clone(), vec![index]);
+        by_name.insert(tool.names.canonical.clone(), vec![index]);
     }
     for (index, tool) in tools() {
-        for name in [&tool.safe_name, &tool.op].into_iter().chain(&tool.aliases) {
+        for name in [&tool.names.safe, &tool.names.op].into_iter().chain(&tool.names.aliases) {
             by_name.entry(name.clone()).or_insert_with(|| vec![index]);
         }
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
     // A name that was taken away from the tool of a live server leads nowhere.
     let is_qualified = |tool: &Tool| {
-        let name = &tool.definition.name;
-        *name != tool.name && !(is_live(&tool.place) && (name.contains("__") || is_function(name)))
+        let name = &tool.names.written;
+        *name != tool.names.canonical
+            && !(is_live(&tool.origin.place) && (name.contains("__") || is_function(name)))
     };
     for (index, tool) in tools().filter(|(_, tool)| is_qualified(tool)) {
-        former.entry(&tool.definition.name).or_default().push(index);
+        former.entry(&tool.names.written).or_default().push(index);
     }
     for (name, tools) in former {
         by_name.entry(name.to_string()).or_insert(tools);

@@ -24,26 +24,27 @@ pub(crate) fn written_op(tool: &Definition, report: &mut impl FnMut(Finding)) ->
 /// have already. In a derived category, the verb comes last: `issues.comments.get`.
 pub(crate) fn derived_op(tool: &Tool, is_category_derived: bool) -> String {
     let groups = op_groups(tool, is_category_derived);
-    let own =
-        if tool.name.is_ascii() { words(&tool.name) } else { words(&tool.name.nfc().collect::<String>()) };
+    let name = &tool.names.canonical;
+    let own = if name.is_ascii() { words(name) } else { words(&name.nfc().collect::<String>()) };
     let action = if is_category_derived { action(&groups, &own) } else { undoubled(&groups, &own) };
     format!("{}.{}", groups.join("."), if action.is_empty() { "x".into() } else { action })
 }
 
 /// The op of a tool whose shorter one another tool has too: its groups and its whole name.
 pub(crate) fn op_with_whole_name(tool: &Tool, is_category_derived: bool) -> String {
-    format!("{}.{}", op_groups(tool, is_category_derived).join("."), segment(&tool.name))
+    format!("{}.{}", op_groups(tool, is_category_derived).join("."), segment(&tool.names.canonical))
 }
 
 fn op_groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
-    let categories = tool.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
+    let categories =
+        tool.labels.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
     let mut categories = categories.unwrap_or_default();
     if tool.root_category() == LEFT_OVER {
         // Letters only sort the tools that are left over.
         categories.truncate(1);
     }
     let server =
-        tool.server.as_deref().map(|server| segment(bare(server))).filter(|server| !server.is_empty());
+        tool.origin.server.as_deref().map(|server| segment(bare(server))).filter(|server| !server.is_empty());
     match (server, is_category_derived) {
         (Some(server), true) => {
             let below = categories.into_iter().filter(|category| *category != server);

@@ -25,7 +25,7 @@ fn catalog(servers: &[(&str, &[&str])]) -> Checked {
 }
 
 fn names(checked: &Checked) -> Vec<&str> {
-    checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
+    checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_live_server_takes_no_name_of_another_server_whether_that_answers_or_not() {
         let all = names(&checked);
         assert_eq!(&all[..3], ["evil__good__get_fine", "evil__own", "other__x"]);
         let meant = match checked.catalog.resolve("good__get_fine") {
-            Resolved::Tool(tool) => Some(tool.server.as_deref() == Some("good")),
+            Resolved::Tool(tool) => Some(tool.origin.server.as_deref() == Some("good")),
             _ => None,
         };
         assert_ne!(meant, Some(false));

@@ -28,54 +28,53 @@ impl<'a> Record<'a> {
 impl Serialize for Record<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { tool, mode } = *self;
-        let definition = &tool.definition;
-        let (group, entity, action) = op_parts(&tool.op);
+        let (group, entity, action) = op_parts(&tool.names.op);
         let mut record = Fields(serializer.serialize_map(None)?);
-        record.put("op", &tool.op)?;
-        record.put("tool_name", &tool.name)?;
-        record.put("safe_name", &tool.safe_name)?;
-        record.put_some("server", &tool.server)?;
-        record.put_some("title", &definition.title)?;
-        record.put_any("aliases", &tool.aliases)?;
+        record.put("op", &tool.names.op)?;
+        record.put("tool_name", &tool.names.canonical)?;
+        record.put("safe_name", &tool.names.safe)?;
+        record.put_some("server", &tool.origin.server)?;
+        record.put_some("title", &tool.names.title)?;
+        record.put_any("aliases", &tool.names.aliases)?;
         record.put("group", group)?;
-        record.put("kind", if tool.effect == Effect::Read { "read" } else { "write" })?;
-        record.put("effect", &tool.effect)?;
+        record.put("kind", if tool.rules.effect == Effect::Read { "read" } else { "write" })?;
+        record.put("effect", &tool.rules.effect)?;
         record.put_some("entity", &entity)?;
         record.put("action", action)?;
-        record.put("categories", &tool.categories)?;
-        record.put_any("tags", &definition.tags)?;
+        record.put("categories", &tool.labels.categories)?;
+        record.put_any("tags", &tool.labels.tags)?;
         record.put_some("description_mode", &mode)?;
-        record.put("short_description", &tool.short)?;
-        record.put("description", &tool.description)?;
-        record.put("callable", &!matches!(tool.parameters.callable(), Callable::No(_)))?;
-        record.put_some("parameters_schema", &definition.parameters)?;
-        record.put_some("result_schema", &definition.result_schema)?;
-        match &tool.call {
-            Some(arguments) if tool.examples.is_empty() => {
+        record.put("short_description", &tool.texts.short)?;
+        record.put("description", &tool.texts.description)?;
+        record.put("callable", &!matches!(tool.input.parameters.callable(), Callable::No(_)))?;
+        record.put_some("parameters_schema", &tool.input.schema)?;
+        record.put_some("result_schema", &tool.output)?;
+        match &tool.input.call {
+            Some(arguments) if tool.texts.examples.is_empty() => {
                 record.put("examples", &[BTreeMap::from([("arguments", arguments)])])?;
             }
-            _ => record.put("examples", &tool.examples)?,
+            _ => record.put("examples", &tool.texts.examples)?,
         }
-        record.put_any("fill_in", &tool.fill_in)?;
-        record.put_some("policy", &tool.policy)?;
-        record.put_some("returns", &definition.returns)?;
-        record.put_any("errors", &definition.errors)?;
-        record.put_any("notes", &definition.notes)?;
-        record.put_some("safe", &definition.safe)?;
-        record.put_some("approval", &definition.approval)?;
-        record.put_some("dry_run", &definition.dry_run)?;
-        record.put_some("context_shift", &definition.context_shift)?;
-        record.put_any("allowed_callers", &definition.allowed_callers)?;
-        record.put_any("allowed_roles", &definition.allowed_roles)?;
-        record.put_some("when_forbidden", &definition.when_forbidden)?;
-        record.put_some("cost", &definition.cost)?;
-        record.put_any("capabilities", &definition.capabilities)?;
-        record.put_some("strict", &definition.strict)?;
-        record.put_some("provider_schema", &definition.provider_schema)?;
-        record.put_some("allow_no_schema", &definition.allow_no_schema.then_some(true))?;
-        record.put_some("no_schema_mode", &definition.no_schema_mode)?;
-        record.put_some("deprecated", &definition.deprecated)?;
-        record.put_some("replaced_by", &definition.replaced_by)?;
+        record.put_any("fill_in", &tool.input.fill_in)?;
+        record.put_some("policy", &tool.texts.policy)?;
+        record.put_some("returns", &tool.texts.written.returns)?;
+        record.put_any("errors", &tool.texts.written.errors)?;
+        record.put_any("notes", &tool.texts.written.notes)?;
+        record.put_some("safe", &tool.rules.safe)?;
+        record.put_some("approval", &tool.rules.approval)?;
+        record.put_some("dry_run", &tool.rules.dry_run)?;
+        record.put_some("context_shift", &tool.rules.context_shift)?;
+        record.put_any("allowed_callers", &tool.rules.callers)?;
+        record.put_any("allowed_roles", &tool.rules.roles)?;
+        record.put_some("when_forbidden", &tool.rules.when_forbidden)?;
+        record.put_some("cost", &tool.labels.cost)?;
+        record.put_any("capabilities", &tool.labels.capabilities)?;
+        record.put_some("strict", &tool.input.strict)?;
+        record.put_some("provider_schema", &tool.input.provider_schema)?;
+        record.put_some("allow_no_schema", &tool.input.allow_no_schema.then_some(true))?;
+        record.put_some("no_schema_mode", &tool.input.no_schema_mode)?;
+        record.put_some("deprecated", &tool.labels.deprecated)?;
+        record.put_some("replaced_by", &tool.labels.replaced_by)?;
         record.0.end()
     }
 }

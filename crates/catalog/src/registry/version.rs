@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use super::record::Record;
 use crate::config::Category;
 use crate::tool::Tool;
-use toolcrib_definition::CategoryPath;
+use toolcrib_definition::{CategoryPath, Definition};
 
 /// The hash of the record of a tool and of its definition, which names its backend.
-pub(crate) fn digest(tool: &Tool) -> [u8; 32] {
-    let content = (Record::of(tool, None), &tool.definition);
-    let content = if tool.definition.mcp.is_empty() {
+pub(crate) fn digest(tool: &Tool, definition: &Definition) -> [u8; 32] {
+    let content = (Record::of(tool, None), definition);
+    let content = if definition.mcp.is_empty() {
         serde_json::to_string(&content)
     } else {
-        serde_json::to_string(&(content, &tool.definition.mcp))
+        serde_json::to_string(&(content, &definition.mcp))
     };
     *blake3::hash(content.unwrap_or_default().as_bytes()).as_bytes()
 }
@@ -38,7 +38,7 @@ fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Categor
     if categories.is_empty() {
         return Vec::new();
     }
-    let paths = tools.iter().flat_map(|tool| &tool.categories);
+    let paths = tools.iter().flat_map(|tool| &tool.labels.categories);
     let held: HashSet<&str> = paths.flat_map(CategoryPath::with_parents).collect();
     let is_held = |category: &&Category| {
         CategoryPath::parse(&category.path).is_some_and(|path| held.contains(path.as_str()))

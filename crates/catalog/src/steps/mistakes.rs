@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::tool::Tool;
 use toolcrib_definition::document::{pointer_join, pointer_unescape};
 use toolcrib_definition::finding::{Code, Finding, nearest};
-use toolcrib_definition::{Backend, Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
+use toolcrib_definition::{REFERENCE_KEYS, Reference, Step, StepsBackend, quoted};
 
 /// Deepest level of a value that is searched for references.
 const DEEPEST: usize = 64;
@@ -53,7 +53,7 @@ struct Check<'t> {
 
 impl<'t> Check<'t> {
     fn report(&mut self, message: impl Into<String>, pointer: &str, help: impl Into<String>) {
-        let at = self.tool.place.below(&format!("/backend{pointer}"));
+        let at = self.tool.origin.place.below(&format!("/backend{pointer}"));
         self.findings.push(self.tool.finding(Code::StepsInvalid, message).at(at).help(help));
     }
 
@@ -74,7 +74,8 @@ impl<'t> Check<'t> {
                 return None;
             }
             None => {
-                let names = self.suggested.iter().flat_map(|tool| [tool.op.as_str(), tool.name.as_str()]);
+                let names = self.suggested.iter().map(|tool| &tool.names);
+                let names = names.flat_map(|names| [names.op.as_str(), names.canonical.as_str()]);
                 let near = nearest(&step.op, names).first().copied();
                 let message = format!("there is no op `{}`", quoted(&step.op));
                 self.unknown(message, &pointer, near, "name an op of this catalog");
@@ -82,13 +83,14 @@ impl<'t> Check<'t> {
             }
         };
         let called = self.tools.get(index)?;
-        if matches!(called.definition.backend, Some(Backend::Steps(_))) {
-            let message = format!("its step `{}` has steps of its own", called.op);
+        if called.steps().is_some() {
+            let message = format!("its step `{}` has steps of its own", called.names.op);
             self.report(message, &pointer, "write the inner steps here in place of the call");
             return None;
         }
-        if !is_open_to_all_of(&called.definition, &self.tool.definition) {
-            let message = format!("callers who may call this tool may not call its step `{}`", called.op);
+        if !is_open_to_all_of(called, self.tool) {
+            let op = &called.names.op;
+            let message = format!("callers who may call this tool may not call its step `{op}`");
             self.report(message, &pointer, "give this tool the `allowed_roles` of its steps, or fewer");
             return None;
         }
@@ -98,15 +100,15 @@ impl<'t> Check<'t> {
 
     /// The names of a step's arguments, against the schema of its tool.
     fn arguments(&mut self, step: &Step, called: &Tool, place: &str) {
-        let root = called.parameters.root();
+        let root = called.input.parameters.root();
         for name in step.args.keys().filter(|name| root.is_closed() && !root.has_property(name)) {
             let near = nearest(name, root.names()).first().copied();
-            let message = format!("`{}` has no argument `{}`", called.op, quoted(name));
+            let message = format!("`{}` has no argument `{}`", called.names.op, quoted(name));
             self.unknown(message, &pointer_join(&format!("{place}/args"), name), near, "remove it");
         }
         for property in root.properties().iter().filter(|property| property.required) {
             if !step.args.contains_key(property.name) {
-                let message = format!("`{}` needs the argument `{}`", called.op, quoted(property.name));
+                let message = format!("`{}` needs the argument `{}`", called.names.op, quoted(property.name));
                 self.report(message, place, "add it to `args`");
             }
         }
@@ -127,7 +129,7 @@ impl<'t> Check<'t> {
 
     /// A pointer to an argument of the tool.
     fn argument(&mut self, pointer: &str, place: &str) {
-        let root = self.tool.parameters.root();
+        let root = self.tool.input.parameters.root();
         let Some(name) = pointer.split('/').nth(1).map(pointer_unescape) else { return };
         if !root.has_property(&name) {
             let near = nearest(&name, root.names()).first().copied();
@@ -182,8 +184,8 @@ impl<'t> Check<'t> {
 }
 
 /// Whether all callers of `tool` may call `step`.
-fn is_open_to_all_of(step: &Definition, tool: &Definition) -> bool {
-    let needed = &step.allowed_roles;
-    let given = &tool.allowed_roles;
+fn is_open_to_all_of(step: &Tool, tool: &Tool) -> bool {
+    let needed = &step.rules.roles;
+    let given = &tool.rules.roles;
     needed.is_empty() || (!given.is_empty() && given.iter().all(|role| needed.contains(role)))
 }

@@ -10,7 +10,7 @@ use crate::names;
 use crate::tool::Tool;
 use mistakes::mistakes;
 use toolcrib_definition::finding::{Code, Finding};
-use toolcrib_definition::{Backend, Definition, Effect, StepsBackend};
+use toolcrib_definition::{Backend, Effect, StepsBackend};
 
 /// Next step for the caller of a tool whose steps are wrong.
 const WRONG: &str =
@@ -21,14 +21,14 @@ const MOST_SUGGESTED: usize = 100;
 
 /// Checks the steps of all tools, and settles their effects.
 pub(crate) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
-    if !tools.iter().any(|tool| of(&tool.definition).is_some()) {
+    if !tools.iter().any(|tool| tool.steps().is_some()) {
         return;
     }
     let by_name = names::lookup(tools);
     let mut settled = Vec::new();
     let mut suggested = 0;
     for (index, tool) in tools.iter().enumerate() {
-        let Some(backend) = of(&tool.definition) else { continue };
+        let Some(backend) = tool.steps() else { continue };
         let known = if suggested < MOST_SUGGESTED { &*tools } else { &[] };
         let (called, mistakes) = mistakes((tool, backend), tools, &by_name, known);
         suggested += mistakes.len();
@@ -43,43 +43,45 @@ pub(crate) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// The steps of a definition.
-pub(crate) fn of(definition: &Definition) -> Option<&StepsBackend> {
-    match &definition.backend {
-        Some(Backend::Steps(backend)) => Some(backend),
-        _ => None,
+impl Tool {
+    /// Its steps, if it has some.
+    pub fn steps(&self) -> Option<&StepsBackend> {
+        match &self.backend {
+            Some(Backend::Steps(backend)) => Some(backend),
+            _ => None,
+        }
     }
 }
 
 /// A tool that cannot be called. Its effect is guessed where steps that count may be missing.
 fn withhold(tool: &mut Tool, known: usize) {
-    tool.withheld = Some(WRONG.into());
-    if of(&tool.definition).is_none_or(|backend| backend.steps.len() != known) {
-        let effect = Effect::of_name(&tool.name);
-        tool.definition.effect.get_or_insert(effect);
+    tool.rules.withheld = Some(WRONG.into());
+    if tool.rules.is_effect_guessed && tool.steps().is_none_or(|backend| backend.steps.len() != known) {
+        tool.rules.effect = Effect::of_name(&tool.names.canonical);
+        tool.rules.is_effect_guessed = false;
     }
 }
 
 /// Gives a tool the strongest effect of its steps, unless its own is stronger. It is a dry run if one of them is.
 fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut Vec<Finding>) {
     let steps = || called.iter().filter_map(|step| tools.get(*step));
-    let strongest = steps().max_by_key(|step| step.effect);
-    let effect = strongest.map_or(Effect::Read, |step| step.effect);
-    let is_dry_run = steps().any(|step| step.definition.dry_run == Some(true));
-    let op = strongest.map(|step| step.op.clone()).unwrap_or_default();
+    let strongest = steps().max_by_key(|step| step.rules.effect);
+    let effect = strongest.map_or(Effect::Read, |step| step.rules.effect);
+    let is_dry_run = steps().any(|step| step.rules.dry_run == Some(true));
+    let op = strongest.map(|step| step.names.op.clone()).unwrap_or_default();
     let Some(tool) = tools.get_mut(index) else { return };
-    if let Some(declared) = tool.definition.effect.filter(|declared| *declared < effect) {
+    if let Some(declared) = tool.rules.known_effect().filter(|declared| *declared < effect) {
         let declared = declared.as_str();
         let effect = effect.as_str();
         let message =
             format!("the effect `{declared}` is weaker than that of its step `{op}`; {effect} counts");
         let help = format!("write `effect: {effect}`, or leave it out");
-        let finding = tool.finding(Code::StepsEffect, message).at(tool.place.below("/effect"));
+        let finding = tool.finding(Code::StepsEffect, message).at(tool.origin.place.below("/effect"));
         findings.push(finding.help(help));
     }
-    tool.effect = tool.definition.effect.map_or(effect, |declared| declared.max(effect));
-    tool.definition.effect = Some(tool.effect);
+    tool.rules.effect = tool.rules.known_effect().map_or(effect, |declared| declared.max(effect));
+    tool.rules.is_effect_guessed = false;
     if is_dry_run {
-        tool.definition.dry_run.get_or_insert(true);
+        tool.rules.dry_run.get_or_insert(true);
     }
 }

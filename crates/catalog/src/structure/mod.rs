@@ -33,40 +33,42 @@ pub(super) fn derive<'c>(
     described: impl Iterator<Item = &'c Category>,
     findings: &mut Vec<Finding>,
 ) {
-    let is_derived = |tool: &Tool| tool.categories.is_empty();
+    let is_derived = |tool: &Tool| tool.labels.categories.is_empty();
     let without: BTreeSet<usize> = (0..tools.len()).filter(|&index| is_derived(&tools[index])).collect();
     if !without.is_empty() {
         derive_categories(tools, described, &without, findings);
     }
     divide_large(tools, &without, findings);
-    for tool in tools.iter_mut().filter(|tool| tool.categories.is_empty()) {
-        tool.categories.extend(CategoryPath::parse(LEFT_OVER));
+    for tool in tools.iter_mut().filter(|tool| tool.labels.categories.is_empty()) {
+        tool.labels.categories.extend(CategoryPath::parse(LEFT_OVER));
+        tool.labels.is_category_derived = true;
     }
     let without: BTreeSet<usize> =
         without.into_iter().filter(|&index| tools[index].root_category() != LEFT_OVER).collect();
-    let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].op.is_empty()).collect();
+    let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].names.op.is_empty()).collect();
     let op = |index: &usize| names::derived_op(&tools[*index], without.contains(index));
     let ops: Vec<String> = without_op.par_iter().map(op).collect();
     for (&index, op) in without_op.iter().zip(ops) {
-        tools[index].op = op;
+        tools[index].names.op = op;
+        tools[index].names.is_op_derived = true;
     }
-    for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
-        whole_names(tools, &members, &without_op, &without);
+    for members in groups(tools.iter().map(Audience::of_tool)) {
+        whole_names(tools, &members, &without);
     }
 }
 
 /// Replaces equal derived ops by ops with the whole name of their tool: `comments.get_comment` and
 /// `comments.get_comments`.
-fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], without: &BTreeSet<usize>) {
+fn whole_names(tools: &mut [Tool], members: &[usize], without: &BTreeSet<usize>) {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for &index in members {
-        *counts.entry(&tools[index].op).or_default() += 1;
+        *counts.entry(&tools[index].names.op).or_default() += 1;
     }
-    let is_doubled = |index: &&usize| counts[tools[**index].op.as_str()] > 1;
-    let is_derived = |index: &&usize| without_op.binary_search(index).is_ok();
+    let is_doubled = |index: &&usize| counts[tools[**index].names.op.as_str()] > 1;
+    let is_derived = |index: &&usize| tools[**index].names.is_op_derived;
     let doubled: Vec<usize> = members.iter().filter(is_derived).filter(is_doubled).copied().collect();
     for index in doubled {
-        tools[index].op = names::op_with_whole_name(&tools[index], without.contains(&index));
+        tools[index].names.op = names::op_with_whole_name(&tools[index], without.contains(&index));
     }
 }
 
@@ -76,7 +78,7 @@ fn derive_categories<'c>(
     without: &BTreeSet<usize>,
     findings: &mut Vec<Finding>,
 ) {
-    let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
+    let audiences: Vec<Audience> = tools.iter().map(Audience::of_tool).collect();
     let is_public = |index: usize| audiences[index] == Audience::Everybody;
     let words = Words { objects: objects(tools, &is_public), vectors: WordVectors::of(tools) };
     let authored = (0..tools.len()).filter(|&index| is_public(index)).map(|index| tools[index].category());
@@ -92,13 +94,14 @@ fn derive_categories<'c>(
     report(tools, &derived, findings);
     for (index, path) in derived {
         let path = CategoryPath::from_segments(path.iter().map(String::as_str));
-        tools[index].categories.extend(path.or_else(|| CategoryPath::parse(LEFT_OVER)));
+        tools[index].labels.categories.extend(path.or_else(|| CategoryPath::parse(LEFT_OVER)));
+        tools[index].labels.is_category_derived = true;
     }
 }
 
 /// Divides authors' large categories into derived ones, for tools that everybody sees.
 fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
-    let is_public = |index: usize| Audience::of(&tools[index].definition) == Audience::Everybody;
+    let is_public = |index: usize| Audience::of_tool(&tools[index]) == Audience::Everybody;
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for index in (0..tools.len()).filter(|index| !without.contains(index) && is_public(*index)) {
         members.entry(tools[index].category()).or_default().push(index);
@@ -121,8 +124,9 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
     }
     report(tools, &derived, findings);
     for (index, path) in derived {
-        tools[index].categories[0] =
-            CategoryPath::parse(&path.join("/")).unwrap_or_else(|| tools[index].categories[0].clone());
+        let Some(path) = CategoryPath::parse(&path.join("/")) else { continue };
+        tools[index].labels.categories[0] = path;
+        tools[index].labels.is_category_derived = true;
     }
 }
 
@@ -130,7 +134,7 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
 fn categories(tools: &[Tool], words: &Words, members: &[usize], known: &KnownTitles) -> Paths {
     let mut by_server: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for &index in members {
-        by_server.entry(tools[index].server.as_deref()).or_default().push(index);
+        by_server.entry(tools[index].origin.server.as_deref()).or_default().push(index);
     }
     let has_servers = by_server.len() > 1;
     let mut paths = Paths::new();
@@ -153,7 +157,7 @@ fn categories(tools: &[Tool], words: &Words, members: &[usize], known: &KnownTit
     let rest: Vec<usize> = members.iter().copied().filter(|index| paths[index].is_empty()).collect();
     let is_large = rest.len() > MAX;
     for index in rest {
-        let letters = is_large.then(|| letters(&tools[index].name).to_string());
+        let letters = is_large.then(|| letters(&tools[index].names.canonical).to_string());
         paths.insert(index, std::iter::once(LEFT_OVER.to_string()).chain(letters).collect());
     }
     paths

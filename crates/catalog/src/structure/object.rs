@@ -17,8 +17,8 @@ pub(super) fn objects(tools: &[Tool], is_public: &dyn Fn(usize) -> bool) -> Vec<
         common.min(equal).min(path.len().saturating_sub(1))
     });
     let object = |(tool, path): (&Tool, &Option<Vec<String>>)| match path {
-        Some(path) => Object::of_path(&path[common.min(path.len() - 1)..], &tool.name),
-        None => Object::of_name(&tool.name),
+        Some(path) => Object::of_path(&path[common.min(path.len() - 1)..], &tool.names.canonical),
+        None => Object::of_name(&tool.names.canonical),
     };
     tools.par_iter().zip(&paths).map(object).collect()
 }
@@ -36,7 +36,7 @@ pub(crate) fn resource(definition: &Definition) -> Option<String> {
 
 /// The fixed segments of the path of a tool's request.
 fn path_segments(tool: &Tool) -> Option<Vec<String>> {
-    let Some(Backend::Http(backend)) = &tool.definition.backend else { return None };
+    let Some(Backend::Http(backend)) = &tool.backend else { return None };
     let path = backend.path.split(['?', '#']).next().unwrap_or_default();
     let fixed = path.split('/').filter(|segment| !segment.is_empty() && !segment.contains(['{', '@', ':']));
     let in_singular = |segment: &str| {

@@ -30,8 +30,10 @@ impl WordVectors {
     /// Vectors of tools.
     pub(super) fn of(tools: &[Tool]) -> Self {
         let empty: HashSet<&str> = EMPTY.split_whitespace().collect();
-        let weighted: Vec<_> =
-            tools.par_iter().map(|tool| weighted(&tool.name, &tool.description, &empty)).collect();
+        let weighted: Vec<_> = tools
+            .par_iter()
+            .map(|tool| weighted(&tool.names.canonical, &tool.texts.description, &empty))
+            .collect();
         let mut ids: hashbrown::HashMap<String, u32> = hashbrown::HashMap::new();
         let mut id = |word: String| {
             let next = ids.len() as u32;

@@ -56,7 +56,7 @@ pub(super) fn titles(tools: &[Tool], objects: &[Object], groups: &Paths, known: 
 pub(super) fn title(tools: &[Tool], objects: &[Object], path: &[String], members: &[usize]) -> String {
     let Some(key) = path.last() else { return String::new() };
     let begins = |&&tool: &&usize| {
-        let name = words(&tools[tool].name).join("_");
+        let name = words(&tools[tool].names.canonical).join("_");
         name.strip_prefix(key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
     let is_namespace = members.iter().filter(begins).count() * 2 > members.len();
@@ -66,9 +66,9 @@ pub(super) fn title(tools: &[Tool], objects: &[Object], path: &[String], members
         if let Some(last) = nouns.last_mut() {
             let many = plural(last);
             let says = |&tool: &usize| {
-                let description = &tools[tool].description;
+                let description = &tools[tool].texts.description;
                 // Splitting a long text into words is slow; most texts have no such letters.
-                words(&tools[tool].name).contains(&many)
+                words(&tools[tool].names.canonical).contains(&many)
                     || (description.contains(&many) && words(description).contains(&many))
             };
             if members.iter().any(says) {

@@ -71,7 +71,7 @@ impl CategoryTree {
         tree.by_path.insert(String::new(), 0);
         tree.places.resize(catalog.tools.len(), Vec::new());
         for index in tools {
-            let categories = catalog.tools[index].categories.iter();
+            let categories = catalog.tools[index].labels.categories.iter();
             let mut hangs: Vec<usize> = categories.map(|path| tree.insert_path(path)).collect();
             hangs.sort_unstable();
             hangs.dedup();
@@ -159,7 +159,8 @@ impl CategoryTree {
             self.nodes.iter().map(|node| (node.name.to_lowercase(), node.name.clone())).collect();
         for node in &mut self.nodes {
             node.children.sort_by(|&one, &other| keys[one].cmp(&keys[other]));
-            node.tools.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+            node.tools
+                .sort_by(|&one, &other| catalog.tools[one].names.op.cmp(&catalog.tools[other].names.op));
         }
     }
 
@@ -190,7 +191,7 @@ fn counted_tools(tools: usize, purpose: &str) -> String {
 /// The tags that the tools of a category have most often, the more frequent first.
 fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for tag in node.descendant_tools.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
+    for tag in node.descendant_tools.iter().flat_map(|&tool| &catalog.tools[tool].labels.tags) {
         *counts.entry(tag).or_default() += 1;
     }
     counts.sort_by(|_, one, _, other| other.cmp(one));
@@ -208,7 +209,7 @@ pub fn by_category<'t, T: Copy>(
 ) -> IndexMap<&'t CategoryPath, Vec<T>> {
     let mut categories: IndexMap<&CategoryPath, Vec<T>> = IndexMap::new();
     for (tool, entry) in tools {
-        for category in &tool.categories {
+        for category in &tool.labels.categories {
             categories.entry(category).or_default().push(entry);
         }
     }
@@ -218,22 +219,22 @@ pub fn by_category<'t, T: Copy>(
 impl Tool {
     /// The path of its first category; empty where it has none.
     pub fn category(&self) -> &str {
-        self.categories.first().map_or("", CategoryPath::as_str)
+        self.labels.categories.first().map_or("", CategoryPath::as_str)
     }
 
     /// Whether its category was derived, and is not that of tools that are left over.
     pub fn has_derived_category(&self) -> bool {
-        self.root_category() != LEFT_OVER && self.definition.category.first() != self.categories.first()
+        self.labels.is_category_derived && self.root_category() != LEFT_OVER
     }
 
     /// The root of its first category; empty where it has none.
     pub fn root_category(&self) -> &str {
-        self.categories.first().map_or("", CategoryPath::root)
+        self.labels.categories.first().map_or("", CategoryPath::root)
     }
 
     /// Its tags, in the form that lists show.
     pub fn tags(&self) -> Vec<String> {
-        self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
+        self.labels.tags.iter().filter_map(|tag| tag_of(tag)).collect()
     }
 }
 

@@ -83,23 +83,23 @@ fn check_names(checked: &Checked) {
     let tools = &checked.catalog.tools;
     let unique =
         |of: &dyn Fn(&Tool) -> String| tools.iter().map(|tool| of(tool)).collect::<HashSet<_>>().len();
-    assert_eq!(unique(&|tool| tool.name.clone()), tools.len(), "names are unique");
-    assert_eq!(unique(&|tool| tool.safe_name.to_lowercase()), tools.len(), "safe names are unique");
-    assert_eq!(unique(&|tool| tool.op.clone()), tools.len(), "ops are unique");
+    assert_eq!(unique(&|tool| tool.names.canonical.clone()), tools.len(), "names are unique");
+    assert_eq!(unique(&|tool| tool.names.safe.to_lowercase()), tools.len(), "safe names are unique");
+    assert_eq!(unique(&|tool| tool.names.op.clone()), tools.len(), "ops are unique");
 }
 
 /// Every tool that can be called has a ready-made call, and it fits.
 fn check_calls(file: &str, checked: &Checked) {
     let mut without = Vec::new();
     for tool in &checked.catalog.tools {
-        match (&tool.call, tool.parameters.callable()) {
+        match (&tool.input.call, tool.input.parameters.callable()) {
             (Some(call), Callable::Checked) => {
-                let validator = tool.parameters.validator().unwrap();
+                let validator = tool.input.parameters.validator().unwrap();
                 let call = Value::Object(call.clone());
-                assert!(validator.is_valid(&call), "{file}: {}: {call}", tool.name);
+                assert!(validator.is_valid(&call), "{file}: {}: {call}", tool.names.canonical);
             }
-            (None, Callable::Checked) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
-                without.push(&tool.name)
+            (None, Callable::Checked) if !IMPOSSIBLE.contains(&tool.names.canonical.as_str()) => {
+                without.push(&tool.names.canonical)
             }
             _ => {}
         }
@@ -148,11 +148,16 @@ fn the_registry_of_an_example_is_read_back_whole() {
 fn check_shorts(checked: &Checked) {
     let cap = ShortDescription::default();
     for tool in &checked.catalog.tools {
-        let short = &tool.short;
-        assert!(!short.trim().is_empty(), "{} has no short description", tool.name);
-        assert!(!short.contains('\n'), "{}: {short}", tool.name);
-        assert!(short.chars().count() <= cap.max_chars, "{}: {short}", tool.name);
-        assert!(estimate(short) <= cap.max_tokens, "{}: {} tokens: {short}", tool.name, estimate(short));
+        let short = &tool.texts.short;
+        assert!(!short.trim().is_empty(), "{} has no short description", tool.names.canonical);
+        assert!(!short.contains('\n'), "{}: {short}", tool.names.canonical);
+        assert!(short.chars().count() <= cap.max_chars, "{}: {short}", tool.names.canonical);
+        assert!(
+            estimate(short) <= cap.max_tokens,
+            "{}: {} tokens: {short}",
+            tool.names.canonical,
+            estimate(short)
+        );
     }
 }
 
@@ -161,7 +166,7 @@ fn check_bytes(file: &str, text: &str, checked: &Checked) {
     let document: Value = serde_json::from_str(text).unwrap();
     let mut seen = 0;
     for tool in &checked.catalog.tools {
-        let written = document.pointer(&tool.place.pointer).expect("the tool's place");
+        let written = document.pointer(&tool.origin.place.pointer).expect("the tool's place");
         let function = written.get("function").unwrap_or(written);
         let keys = ["inputSchema", "input_schema", "parameters"];
         let Some(schema) = keys.iter().find_map(|key| function.get(*key).filter(|schema| schema.is_object()))
@@ -171,11 +176,11 @@ fn check_bytes(file: &str, text: &str, checked: &Checked) {
         if document.get("paths").is_some() {
             continue;
         }
-        let kept = tool.definition.parameters.as_ref().expect("parameters");
-        assert_eq!(kept.value(), schema, "{file}: {}", tool.name);
-        assert!(text.contains(kept.text()), "{file}: {}: not a slice of the file", tool.name);
+        let kept = tool.input.schema.as_ref().expect("parameters");
+        assert_eq!(kept.value(), schema, "{file}: {}", tool.names.canonical);
+        assert!(text.contains(kept.text()), "{file}: {}: not a slice of the file", tool.names.canonical);
         let parsed: Value = serde_json::from_str(kept.text()).unwrap();
-        assert_eq!(&parsed, schema, "{file}: {}", tool.name);
+        assert_eq!(&parsed, schema, "{file}: {}", tool.names.canonical);
         seen += 1;
     }
     assert!(seen > 0 || document.get("paths").is_some(), "{file} has no schema at all");

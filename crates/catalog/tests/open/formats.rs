@@ -17,14 +17,14 @@ fn check_of(file: &str, text: &str, server: Option<&str>) {
     let checked = fixture::open_text(file, text);
     assert!(!checked.lost_input(), "{:#?}", checked.findings);
     let tool = fixture::only(&checked);
-    assert_eq!(tool.name, "read_file");
-    assert_eq!(tool.description, "Reads a file.");
-    assert_eq!(tool.server.as_deref(), server);
-    assert_eq!(tool.parameters.schema().pointer("/properties/path/type"), Some(&Value::from("string")));
-    assert_eq!(tool.parameters.schema()["required"], serde_json::json!(["path"]));
-    assert!(tool.parameters.violations(&serde_json::json!({ "path": "a.txt" })).is_empty());
-    assert!(!tool.parameters.violations(&serde_json::json!({})).is_empty());
-    assert_eq!(tool.effect, Effect::Read);
+    assert_eq!(tool.names.canonical, "read_file");
+    assert_eq!(tool.texts.description, "Reads a file.");
+    assert_eq!(tool.origin.server.as_deref(), server);
+    assert_eq!(tool.input.parameters.schema().pointer("/properties/path/type"), Some(&Value::from("string")));
+    assert_eq!(tool.input.parameters.schema()["required"], serde_json::json!(["path"]));
+    assert!(tool.input.parameters.violations(&serde_json::json!({ "path": "a.txt" })).is_empty());
+    assert!(!tool.input.parameters.violations(&serde_json::json!({})).is_empty());
+    assert_eq!(tool.rules.effect, Effect::Read);
 }
 
 /// A flat tool with its schema under `key`, and more fields.
@@ -51,8 +51,8 @@ fn mcp() {
         r#","annotations":{"readOnlyHint":true,"title":"Read"},"outputSchema":{"type":"object"}"#,
     );
     let checked = fixture::open_text("a.json", &hinted);
-    assert_eq!(fixture::only(&checked).definition.title.as_deref(), Some("Read"));
-    assert!(fixture::only(&checked).definition.result_schema.is_some());
+    assert_eq!(fixture::only(&checked).names.title.as_deref(), Some("Read"));
+    assert!(fixture::only(&checked).output.is_some());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn anthropic() {
         flat("input_schema", r#","type":"custom","defer_loading":true,"input_examples":[{"path":"a.txt"}]"#);
     check("a.json", &format!("[{tool}]"));
     let checked = fixture::open_text("a.json", &tool);
-    assert_eq!(fixture::only(&checked).examples.len(), 1);
+    assert_eq!(fixture::only(&checked).texts.examples.len(), 1);
 }
 
 #[test]
@@ -117,7 +117,10 @@ fn langchain() {
     check("a.json", &format!("[{tool}]"));
     let checked = fixture::open_text("a.json", &tool);
     let tool = fixture::only(&checked);
-    assert_eq!((tool.short.as_str(), tool.categories[0].as_str()), ("When you need a file", "Files"));
+    assert_eq!(
+        (tool.texts.short.as_str(), tool.labels.categories[0].as_str()),
+        ("When you need a file", "Files")
+    );
     check("a.json", &flat("args_schema", ""));
 }
 
@@ -167,7 +170,7 @@ fn native_yaml() {
     check("a.yaml", &format!("tools:\n{item}"));
     let two = format!("{tool}---\nname: other\ndescription: Does something else entirely.\n");
     let checked = fixture::open_text("a.yaml", &two);
-    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     assert_eq!(names, ["read_file", "other"], "{:#?}", checked.findings);
 }
 
@@ -250,7 +253,7 @@ fn a_value_that_can_only_mean_one_thing_is_read_so_and_told() {
         }}},
     });
     let checked = fixture::open_text("api.json", &document.to_string());
-    let schema = fixture::only(&checked).parameters.schema().clone();
+    let schema = fixture::only(&checked).input.parameters.schema().clone();
     assert_eq!(schema["required"], serde_json::json!(["force", "name"]));
     assert_eq!(schema["properties"]["name"]["maxLength"], 10);
     assert_eq!(schema["properties"]["name"]["type"], serde_json::json!(["string", "null"]));
@@ -265,9 +268,9 @@ fn a_field_of_a_definition_is_read_as_the_one_thing_that_it_can_mean() {
         "deprecated": "perhaps", "parameters": {"type": "object", "properties": {}},
     });
     let checked = fixture::open_text("tools.json", &serde_json::json!([tool]).to_string());
-    let definition = &fixture::only(&checked).definition;
-    assert_eq!((definition.approval, definition.cost), (Some(true), Some(2.5)));
-    assert_eq!((definition.tags.as_slice(), definition.deprecated), (&["x".to_string()][..], None));
+    let tool = fixture::only(&checked);
+    assert_eq!((tool.rules.approval, tool.labels.cost), (Some(true), Some(2.5)));
+    assert_eq!((tool.labels.tags.as_slice(), tool.labels.deprecated), (&["x".to_string()][..], None));
     let codes = fixture::codes(&checked);
     assert_eq!(codes.iter().filter(|code| **code == "field-repaired").count(), 4);
     assert_eq!(codes.iter().filter(|code| **code == "field-invalid").count(), 1);

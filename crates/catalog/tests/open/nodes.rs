@@ -57,15 +57,21 @@ fn says(node: &Node<'_>, value: &Value, depth: usize) -> bool {
 /// The ready-made call of each tool fits its nodes. No call does without a required argument, or with a value that the
 /// node of an argument excludes, and the judge refuses these too.
 pub fn check(file: &str, checked: &Checked) {
-    for tool in checked.catalog.tools.iter().filter(|tool| *tool.parameters.callable() == Callable::Checked) {
-        let root = tool.parameters.root();
-        let Some(call) = tool.call.clone() else { continue };
+    for tool in
+        checked.catalog.tools.iter().filter(|tool| *tool.input.parameters.callable() == Callable::Checked)
+    {
+        let root = tool.input.parameters.root();
+        let Some(call) = tool.input.call.clone() else { continue };
         let valid = Value::Object(call.clone());
-        assert!(says(&root, &valid, 0), "{file}: {}: {valid}", tool.name);
+        assert!(says(&root, &valid, 0), "{file}: {}: {valid}", tool.names.canonical);
         for name in root.required() {
             let mut without = call.clone();
             without.remove(*name);
-            assert!(!tool.parameters.accepts(&without.into()), "{file}: {} needs no {name}", tool.name);
+            assert!(
+                !tool.input.parameters.accepts(&without.into()),
+                "{file}: {} needs no {name}",
+                tool.names.canonical
+            );
         }
         for property in root.properties() {
             for other in
@@ -73,9 +79,14 @@ pub fn check(file: &str, checked: &Checked) {
             {
                 let mut with = call.clone();
                 with.insert(property.name.into(), other.clone());
-                let is_accepted = tool.parameters.accepts(&with.into());
+                let is_accepted = tool.input.parameters.accepts(&with.into());
                 let is_said = says(&property.node(), &other, 0);
-                assert!(is_said || !is_accepted, "{file}: {}: {} takes {other}", tool.name, property.name);
+                assert!(
+                    is_said || !is_accepted,
+                    "{file}: {}: {} takes {other}",
+                    tool.names.canonical,
+                    property.name
+                );
             }
         }
     }

@@ -106,11 +106,11 @@ fn every_row_of_the_specification_holds() {
     let checked = fixture::open(&fixture::package().join("examples/buildos"));
     for (op, name, kind, ..) in OPS {
         let tool = checked.catalog.named(name).unwrap_or_else(|| panic!("there is no {name}"));
-        assert_eq!(tool.op, *op, "{name}");
-        assert_eq!(tool.effect == Effect::Read, *kind == "read", "{name} is {:?}", tool.effect);
-        for known in [op, name].into_iter().copied().chain(tool.aliases.iter().map(String::as_str)) {
+        assert_eq!(tool.names.op, *op, "{name}");
+        assert_eq!(tool.rules.effect == Effect::Read, *kind == "read", "{name} is {:?}", tool.rules.effect);
+        for known in [op, name].into_iter().copied().chain(tool.names.aliases.iter().map(String::as_str)) {
             match checked.catalog.resolve(known) {
-                Resolved::Tool(found) => assert_eq!(found.name, *name, "{known}"),
+                Resolved::Tool(found) => assert_eq!(found.names.canonical, *name, "{known}"),
                 other => panic!("{known}: {other:?}"),
             }
         }
@@ -122,9 +122,10 @@ fn each_tool_has_one_op_and_each_op_one_tool() {
     let checked = fixture::open(&fixture::package().join("examples/buildos"));
     let expect: BTreeSet<&str> = OPS.iter().map(|(_, name, ..)| *name).collect();
     assert_eq!(expect.len(), OPS.len());
-    let got: BTreeSet<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let got: BTreeSet<&str> =
+        checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     assert_eq!(got, expect);
-    let ops: BTreeSet<&str> = checked.catalog.tools.iter().map(|tool| tool.op.as_str()).collect();
+    let ops: BTreeSet<&str> = checked.catalog.tools.iter().map(|tool| tool.names.op.as_str()).collect();
     assert_eq!(ops.len(), checked.catalog.tools.len());
 }
 

@@ -12,7 +12,7 @@ use crate::fixture::{folder, open, open_text, package};
 type Labels = BTreeMap<String, String>;
 
 fn labels(catalog: &Catalog) -> Labels {
-    catalog.tools.iter().map(|tool| (tool.name.clone(), tool.category().to_string())).collect()
+    catalog.tools.iter().map(|tool| (tool.names.canonical.clone(), tool.category().to_string())).collect()
 }
 
 fn bare(names: &[&str]) -> Checked {
@@ -23,7 +23,7 @@ fn bare(names: &[&str]) -> Checked {
 
 /// Names and descriptions of a catalog, and nothing else.
 fn dump(catalog: &Catalog) -> Checked {
-    let tool = |tool: &std::sync::Arc<Tool>| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}});
+    let tool = |tool: &std::sync::Arc<Tool>| json!({"name": tool.names.canonical, "description": tool.texts.description, "inputSchema": {"type": "object"}});
     let tools: Vec<Value> = catalog.tools.iter().map(tool).collect();
     open_text("tools.json", &json!({ "tools": tools }).to_string())
 }
@@ -32,7 +32,7 @@ fn check(names: &[&str], expected: &[(&str, &str, &str)]) {
     let checked = bare(names);
     for (name, category, op) in expected {
         let tool = checked.catalog.named(name).unwrap();
-        assert_eq!((tool.category(), tool.op.as_str()), (*category, *op), "{name}");
+        assert_eq!((tool.category(), tool.names.op.as_str()), (*category, *op), "{name}");
     }
 }
 
@@ -76,7 +76,7 @@ fn several_servers_in_one_dump_are_their_categories() {
     let checked = open_text("tools.json", &servers.to_string());
     let labels = labels(&checked.catalog);
     assert_eq!((labels["get_issue"].as_str(), labels["send_mail"].as_str()), ("alpha", "beta"));
-    assert_eq!(checked.catalog.named("send_mail").unwrap().op, "beta.mail.send");
+    assert_eq!(checked.catalog.named("send_mail").unwrap().names.op, "beta.mail.send");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn what_an_author_or_an_overlay_says_stays() {
         ["Work", "Issues", "Done"],
         ["create_issue", "get_issue", "close_issue"].map(|name| labels[name].as_str())
     );
-    assert_eq!(checked.catalog.named("read_issue").unwrap().op, "my.op");
+    assert_eq!(checked.catalog.named("read_issue").unwrap().names.op, "my.op");
 }
 
 /// The harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg, 2007).
@@ -176,7 +176,7 @@ fn of_document(document: &Value) -> BTreeMap<String, (String, Vec<String>)> {
     }
     let with_purpose = |(path, tools): (String, Vec<&Tool>)| {
         let purpose = catalog.purpose(&path, &tools);
-        (path, (purpose, tools.iter().map(|tool| tool.name.clone()).collect()))
+        (path, (purpose, tools.iter().map(|tool| tool.names.canonical.clone()).collect()))
     };
     categories.into_iter().map(with_purpose).collect()
 }
@@ -249,11 +249,16 @@ fn a_large_category_of_an_author_has_categories_below_it() {
 #[test]
 fn a_tool_more_moves_hardly_another() {
     let whole = open(&package().join("examples/github")).catalog;
-    let tools: Vec<&str> = whole.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let tools: Vec<&str> = whole.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     let before = bare(&tools);
     let after = bare(&tools.iter().copied().chain(["frobnicate_widget"]).collect::<Vec<_>>());
     let ops = |checked: &Checked| -> BTreeSet<(String, String)> {
-        checked.catalog.tools.iter().map(|tool| (tool.op.clone(), tool.category().to_string())).collect()
+        checked
+            .catalog
+            .tools
+            .iter()
+            .map(|tool| (tool.names.op.clone(), tool.category().to_string()))
+            .collect()
     };
     let moved: Vec<_> = ops(&before).difference(&ops(&after)).cloned().collect();
     assert!(moved.is_empty(), "{moved:?}");

@@ -88,7 +88,7 @@ impl CatalogView {
         let mode = catalog.modes(profile)?;
         let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {
-            let allowed = &tool.definition.allowed_roles;
+            let allowed = &tool.rules.roles;
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
         let seen =
@@ -101,7 +101,7 @@ impl CatalogView {
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         Ok(Self {
             profile: profile.map(ToString::to_string),
-            shifts: catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some()),
+            shifts: catalog.tools.iter().any(|tool| tool.rules.context_shift.is_some()),
             modes,
             forbidden,
             templates,
@@ -141,9 +141,10 @@ impl CatalogView {
     pub fn is_like(&self, other: &Self) -> bool {
         let written = |view: &Self| {
             let tools = view.catalog.tools.iter();
-            tools
-                .map(|tool| (tool.place.file.clone(), tool.server.clone(), tool.withheld.clone()))
-                .collect::<Vec<_>>()
+            let of_tool = |Tool { origin, rules, .. }: &Tool| {
+                (origin.place.file.clone(), origin.server.clone(), rules.withheld.clone())
+            };
+            tools.map(|tool| of_tool(tool)).collect::<Vec<_>>()
         };
         self.profile == other.profile && self.content() == other.content() && written(self) == written(other)
     }
@@ -300,7 +301,9 @@ impl CatalogView {
     /// Position of the tool with this canonical name, op, safe name or alias.
     pub fn resolve(&self, name: &str) -> Result<usize, Resolved<'_>> {
         match self.catalog.resolve(name) {
-            Resolved::Tool(tool) => self.catalog.position(&tool.name).ok_or(Resolved::Unknown(Vec::new())),
+            Resolved::Tool(Tool { names, .. }) => {
+                self.catalog.position(&names.canonical).ok_or(Resolved::Unknown(Vec::new()))
+            }
             other => Err(other),
         }
     }
@@ -319,8 +322,8 @@ pub(super) fn category_entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<In
         ];
         texts.extend(node.tags.iter().map(|tag| (Field::Label, tag.clone())));
         for tool in node.tools.iter().take(MAX_TOOLS).map(|&tool| &catalog.tools[tool]) {
-            texts.push((Field::Parameter, tool.name.clone()));
-            texts.push((Field::Long, tool.short.clone()));
+            texts.push((Field::Parameter, tool.names.canonical.clone()));
+            texts.push((Field::Long, tool.texts.short.clone()));
         }
         IndexEntry { exact: vec![node.path.clone()], texts, ..IndexEntry::default() }
     };

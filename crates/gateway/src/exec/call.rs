@@ -108,13 +108,13 @@ impl Call {
 
     /// The effect of the tool; `Read` while the tool is not known.
     pub(super) fn effect(&self) -> Effect {
-        self.tool.as_ref().map_or(Effect::Read, |tool| tool.effect)
+        self.tool.as_ref().map_or(Effect::Read, |tool| tool.rules.effect)
     }
 
     /// The no-schema mode of the tool, if it has no schema.
     pub(super) fn no_schema_mode(&self) -> Option<NoSchemaMode> {
         self.validated?;
-        match self.tool.as_ref()?.parameters.callable() {
+        match self.tool.as_ref()?.input.parameters.callable() {
             Callable::Unchecked(mode) => Some(*mode),
             _ => None,
         }
@@ -122,8 +122,7 @@ impl Call {
 
     /// Whether its backend is several steps.
     pub(super) fn has_steps(&self) -> bool {
-        let backend = self.tool.as_ref().and_then(|tool| tool.definition.backend.as_ref());
-        matches!(backend, Some(Backend::Steps(_)))
+        self.tool.as_ref().is_some_and(|tool| tool.steps().is_some())
     }
 
     /// The fingerprint by which keys and approvals recognize the same call. A further text distinguishes calls.
@@ -161,7 +160,7 @@ impl Checked {
 
     /// Whether the call has to be run to its end even if its caller goes away.
     pub(super) fn must_outlive_caller(&self) -> bool {
-        let is_static = || matches!(self.tool.definition.backend, Some(Backend::Static { .. }));
+        let is_static = || matches!(self.tool.backend, Some(Backend::Static { .. }));
         let changes = self.effect() != Effect::Read && !self.is_dry_run;
         changes && (self.request.idempotency_key.is_some() || !is_static())
     }

@@ -56,7 +56,7 @@ pub async fn execute(context: FunctionContext, request: CallRequest, functions: 
         Err(error) => return record(call, Err(error), Notes::default()).await,
         Ok(tool) => tool,
     };
-    let operation = Operation::tool(&tool.name);
+    let operation = Operation::tool(&tool.names.canonical);
     let call = Checked { call, tool, functions, run_step };
     let running =
         async { if call.must_outlive_caller() { run_detached(call).await } else { run(call).await } };

@@ -72,7 +72,7 @@ async fn keep_session_context(call: &Call, notes: &mut Notes) {
         return notes.warnings.push(format!("the context of the session could not be stored ({error})"));
     }
     let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
-    let op = call.tool.as_ref().map(|tool| tool.op.clone());
+    let op = call.tool.as_ref().map(|tool| tool.names.op.clone());
     call.state().record(Event { op, outcome: "ok".into(), detail, ..call.event(EventKind::ContextShift) });
 }
 
@@ -86,10 +86,10 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Arguments without secrets, for the trace. In a failed call a secret may stand in the wrong place, or be meant for a near
 /// tool, so a name that one of these schemas marks as secret is redacted at any place.
 fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Value {
-    let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
+    let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.input.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
     let near = failure.nearest.iter().filter_map(|op| call.context.view.catalog().find(op));
-    let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
+    let schemas = near.map(|tool| tool.input.parameters.schema()).chain([schema]);
     let mut rules = call.config().state.redact.clone();
     rules.extend(schemas.flat_map(secret::declared_names));
     secret::SecretPolicy::new(&rules).noted(schema, arguments)
@@ -185,11 +185,11 @@ impl Call {
         let no_schema_mode = self.no_schema_mode().and_then(|mode| json!(mode).as_str().map(str::to_string));
         let event = Event {
             op: Some(self.secrets().text(self.op()).into_owned()),
-            tool: self.tool.as_ref().map(|tool| tool.name.clone()),
+            tool: self.tool.as_ref().map(|tool| tool.names.canonical.clone()),
             input: outer.hide_in(input(self, self.arguments(), failure)),
             outcome: word.to_string(),
             error,
-            effect: self.tool.as_ref().map(|tool| tool.effect),
+            effect: self.tool.as_ref().map(|tool| tool.rules.effect),
             profile: self.context.view.profile_name().map(str::to_string),
             registry_version: Some(self.context.view.catalog().version.clone()),
             doc_version: doc_version(self),
@@ -208,7 +208,7 @@ impl Call {
 pub(super) fn record_approval(call: &Call, approval: &Approval) {
     call.state().record(Event {
         op: Some(call.op().to_string()),
-        tool: call.tool.as_ref().map(|tool| tool.name.clone()),
+        tool: call.tool.as_ref().map(|tool| tool.names.canonical.clone()),
         input: redacted(call, call.arguments(), None),
         outcome: "ok".into(),
         detail: json!({ "approval": approval.id, "status": approval.status }),
@@ -240,7 +240,7 @@ impl Drop for Call {
 
 /// The version of the doc of the tool, as the caller can read it.
 fn doc_version(call: &Call) -> Option<String> {
-    let index = call.context.view.catalog().position(&call.tool.as_ref()?.name)?;
+    let index = call.context.view.catalog().position(&call.tool.as_ref()?.names.canonical)?;
     Some(call.context.view.page(index)?.as_ref().ok()?.version.clone())
 }
 

@@ -78,8 +78,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
         error => Box::new(error.without(&hidden)),
     });
-    let shifted =
-        call.tool().definition.context_shift.as_deref().and_then(|pointer| content.pointer(pointer));
+    let shifted = call.tool().rules.context_shift.as_deref().and_then(|pointer| content.pointer(pointer));
     notes.session_context = shifted.filter(|context| !context.is_null()).cloned();
     match call.request.step {
         // The next step may need all of it.
@@ -162,7 +161,7 @@ fn failure(call: &Checked, error: BackendError) -> ToolError {
 
 /// The secret arguments of a call, and the values that the operator has set.
 fn secrets_of(call: &Checked, set: Vec<Value>) -> FilledSecrets {
-    let (_, given) = call.secrets().split(call.tool().parameters.schema(), call.arguments());
+    let (_, given) = call.secrets().split(call.tool().input.parameters.schema(), call.arguments());
     FilledSecrets::of(given.into_iter().map(|secret| secret.value).chain(set))
 }
 
@@ -187,7 +186,7 @@ impl<'c> SentArguments<'c> {
     fn filled(call: &'c Checked, shown: fn(&ToolArgument, Value) -> Value) -> Result<Self, BackendError> {
         let mut value = Cow::Borrowed(call.arguments());
         let mut hidden = Vec::new();
-        for argument in &call.tool().set_arguments {
+        for argument in &call.tool().input.set_arguments {
             let is_given = value.get(&argument.name).is_some_and(|given| !given.is_null());
             if is_given && !argument.set.hidden {
                 continue;

@@ -39,7 +39,7 @@ pub(super) fn read_arguments<T: DeserializeOwned>(
 /// Valid arguments; else an error with field errors and an example.
 fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Result<Value> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
-    if definition.parameters.accepts(&arguments) {
+    if definition.input.parameters.accepts(&arguments) {
         read_integers(definition, &mut arguments);
         return Ok(arguments);
     }
@@ -48,7 +48,7 @@ fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Resu
     let is_name = |repaired: &[Repair]| repaired.iter().all(|repair| repair.repair != RepairKind::AsText);
     let coerced = match coerce_to_schema(definition, arguments.clone()) {
         Ok(fit) if is_name(&fit.repaired) => Ok(fit.value),
-        Ok(_) => Err(definition.parameters.violations(&arguments)),
+        Ok(_) => Err(definition.input.parameters.violations(&arguments)),
         Err(wrong) => Err(wrong),
     };
     let mut fit = coerced.map_err(|wrong| invalid_arguments(definition, secrets, &arguments, wrong))?;
@@ -58,7 +58,7 @@ fn check(definition: &Tool, secrets: SecretPolicy<'_>, arguments: Value) -> Resu
 
 /// Makes `5.0` the integer 5: JSON Schema accepts it as an integer, and Rust does not read it as one.
 fn read_integers(definition: &Tool, arguments: &mut Value) {
-    let root = definition.parameters.root();
+    let root = definition.input.parameters.root();
     for (name, given) in arguments.as_object_mut().into_iter().flatten() {
         let wanted = root.property(name).and_then(|property| property.type_words().next());
         if wanted == Some("integer")
@@ -79,13 +79,13 @@ fn invalid_arguments(
 ) -> ToolError {
     let more = wrong.len().saturating_sub(MAX_EXPLAINED);
     let explained = wrong.into_iter().take(MAX_EXPLAINED);
-    let told = explained.map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
+    let told = explained.map(|violation| secrets.conceal(tool.input.parameters.schema(), given, violation));
     let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
     let words = in_words(&field_errors, 3) + &and_more(more);
-    let message = format!("the arguments of {} do not fit: {words}", tool.name);
+    let message = format!("the arguments of {} do not fit: {words}", tool.names.canonical);
     let mut error = ToolError::invalid(message, "correct the arguments; `example` fits");
     error.field_errors = field_errors;
-    error.example = tool.call.clone().map(Value::Object);
+    error.example = tool.input.call.clone().map(Value::Object);
     error
 }
 
@@ -95,7 +95,7 @@ const PATHS: [&str; 3] = ["path", "category_path", "category"];
 /// Turns a path from text into a list, or the other way round, as the definition wants it: models mix the two up. No
 /// segment has a slash, so the change is unambiguous.
 fn read_paths(definition: &Tool, arguments: &mut Value) {
-    let root = definition.parameters.root();
+    let root = definition.input.parameters.root();
     for name in PATHS {
         let wanted = root.property(name).and_then(|property| property.type_words().next());
         let Some(given) = arguments.get_mut(name) else { continue };

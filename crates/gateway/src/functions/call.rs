@@ -51,7 +51,7 @@ impl Function {
 
     /// Adds valid arguments for this caller to an error, unless it has an example better than the definition's invented one.
     fn with_example(&self, mut error: ToolError, view: &CatalogView) -> ToolError {
-        let invented = self.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
+        let invented = self.definition().and_then(|tool| tool.input.call.clone()).map(Value::Object);
         let has_none = error.example.is_none() || error.example == invented;
         // An error in the arguments of another tool is not explained by an example of this function.
         if error.code == ErrorCode::ValidationError && has_none && !error.is_of_tool {
@@ -65,7 +65,7 @@ impl Function {
     fn help_path<'p>(&self, view: &'p CatalogView, named: Option<&str>, error: &ToolError) -> &'p str {
         let index = named.and_then(|name| view.resolve(name.trim()).ok());
         match index.and_then(|index| view.catalog().tools.get(index)) {
-            Some(tool) => &tool.op,
+            Some(tool) => &tool.names.op,
             None if error.code == ErrorCode::ValidationError && !self.runs_tools() => self.name(),
             None => ROOT,
         }

@@ -25,7 +25,7 @@ impl Arguments for CallTool {
 
     async fn answer(self, context: &FunctionContext) -> Result<Reply> {
         let (index, tool) = named_tool(&context.view, &self.tool_id)?;
-        let op = tool.op.clone();
+        let op = tool.names.op.clone();
         let request = CallRequest {
             function: "call_tool",
             op: op.clone(),

@@ -11,17 +11,19 @@ use toolcrib_render::help;
 
 /// A call of a tool by `tool_exec`.
 pub(super) fn called(tool: &Arc<Tool>) -> Value {
-    help::called(tool, &tool.call.clone().unwrap_or_default())
+    help::called(tool, &tool.input.call.clone().unwrap_or_default())
 }
 
 /// The tools that a caller can call as they are documented.
 pub(super) fn tools(view: &CatalogView) -> impl Iterator<Item = &Arc<Tool>> {
     let tools = view.catalog().tools.iter().enumerate();
-    tools.filter(|(index, tool)| tool.call.is_some() && !view.is_forbidden(*index)).map(|(_, tool)| tool)
+    tools
+        .filter(|(index, tool)| tool.input.call.is_some() && !view.is_forbidden(*index))
+        .map(|(_, tool)| tool)
 }
 
 pub(super) fn reads(tool: &&Arc<Tool>) -> bool {
-    tool.effect == Effect::Read
+    tool.rules.effect == Effect::Read
 }
 
 /// A tool that changes nothing, where there is one.

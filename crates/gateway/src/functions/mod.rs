@@ -66,12 +66,12 @@ static ALL: [Function; 14] = [
     Function::new::<read_tool_doc::ReadToolDoc>("read_tool_doc")
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
-        .example(|view| Some(json!({ "names": [harmless(view)?.name] }))),
+        .example(|view| Some(json!({ "names": [harmless(view)?.names.canonical] }))),
     TOOL_SEARCH,
     Function::new::<tool_help::ToolHelp>("tool_help")
         .listed(&[Gateway, SplitGateway, All, SplitAll])
         .traced(EventKind::Read)
-        .example(|view| Some(json!({ "path": harmless(view)?.op, "format": "short" }))),
+        .example(|view| Some(json!({ "path": harmless(view)?.names.op, "format": "short" }))),
     TOOL_EXEC,
     Function::raw("tool_exec_read", tool_exec::run)
         .listed(&[SplitGateway, SplitAll])
@@ -98,11 +98,13 @@ static ALL: [Function; 14] = [
     Function::new::<discovery::ExpandTool>("expand_tool")
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
-        .example(|view| Some(json!({ "tool_id": harmless(view)?.op }))),
+        .example(|view| Some(json!({ "tool_id": harmless(view)?.names.op }))),
     Function::new::<call_tool::CallTool>("call_tool")
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None)
-        .example(|view| harmless(view).map(|tool| json!({ "tool_id": tool.op, "arguments": tool.call }))),
+        .example(|view| {
+            harmless(view).map(|tool| json!({ "tool_id": tool.names.op, "arguments": tool.input.call }))
+        }),
     Function::new::<pick::Pick>("pick").traced(EventKind::Search),
 ];
 

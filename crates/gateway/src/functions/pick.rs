@@ -99,7 +99,7 @@ pub struct Picked {
 
 impl Picked {
     pub(super) fn ops(&self) -> impl Iterator<Item = &str> {
-        self.outcome.picks.candidates.iter().map(|candidate| candidate.tool.op.as_str())
+        self.outcome.picks.candidates.iter().map(|candidate| candidate.tool.names.op.as_str())
     }
 }
 
@@ -129,9 +129,9 @@ pub fn hint(unsafe_tools: usize) -> &'static str {
 fn described(picked: &pick::Picked) -> Value {
     let pick::Picked { tool, score, reason, provenance } = picked;
     let mut described = json!({
-        "tool": tool.name,
-        "op": tool.op,
-        "summary": tool.short,
+        "tool": tool.names.canonical,
+        "op": tool.names.op,
+        "summary": tool.texts.short,
         "score": rounded(*score),
         "reason": reason,
     });

@@ -161,7 +161,7 @@ fn unknown(view: &CatalogView, name: &str, found: Resolved<'_>) -> ToolError {
         ),
     };
     let mut error = ToolError::new(code, message, next);
-    error.nearest = unresolved.near.iter().map(|tool| tool.name.clone()).collect();
+    error.nearest = unresolved.near.iter().map(|tool| tool.names.canonical.clone()).collect();
     error
 }
 
@@ -176,8 +176,8 @@ fn read(view: &CatalogView, index: usize, part: Part) -> Result<Option<Page>> {
         Part::One(section) => section_text(view, tool, section),
     };
     Ok(Some(Page {
-        name: tool.name.clone(),
-        op: Some(tool.op.clone()),
+        name: tool.names.canonical.clone(),
+        op: Some(tool.names.op.clone()),
         doc_version: Some(page.version.clone()),
         markdown,
         receipt: earns_receipt.then(|| page.receipt.clone()),

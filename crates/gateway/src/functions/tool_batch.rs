@@ -61,7 +61,7 @@ async fn answer(function: &'static Function, context: &FunctionContext, input: V
 pub(super) fn example(view: &CatalogView) -> Option<Value> {
     let tool = harmless(view)?;
     Some(json!({ "calls": [
-        { "function": "tool_help", "input": { "path": tool.op } },
+        { "function": "tool_help", "input": { "path": tool.names.op } },
         { "function": Function::tool_exec().name(), "input": called(tool) },
     ] }))
 }
@@ -221,7 +221,7 @@ impl BatchCall {
         }
         let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
         match context.view.catalog().resolve(op) {
-            Resolved::Tool(tool) => tool.effect == Effect::Read,
+            Resolved::Tool(tool) => tool.rules.effect == Effect::Read,
             // Nothing is run.
             Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
         }
@@ -271,9 +271,9 @@ fn allowed_function(name: &str) -> Option<&'static Function> {
 
 /// The names of functions in the definition of a batch.
 fn allowed() -> Vec<&'static str> {
-    let names = functions()
-        .named("tool_batch")
-        .and_then(|tool| tool.parameters.root().property("calls")?.items()?.property("function")?.values);
+    let names = functions().named("tool_batch").and_then(|tool| {
+        tool.input.parameters.root().property("calls")?.items()?.property("function")?.values
+    });
     names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 

@@ -72,7 +72,7 @@ pub struct ToolCall<'c> {
 impl<'c> ToolCall<'c> {
     /// A call of the tool at this index, without arguments.
     pub fn listed(view: &'c CatalogView, place: usize) -> Self {
-        let name = view.catalog().tools.get(place).map_or("", |tool| &tool.name);
+        let name = view.catalog().tools.get(place).map_or("", |tool| &tool.names.canonical);
         Self { name, tool: Some(place), is_listed: true, ..Self::default() }
     }
 

@@ -149,11 +149,11 @@ async fn help_now(context: &FunctionContext, target: &HelpTarget, wanted: HelpOp
         return Err(ToolError::internal("this tool has no place"));
     };
     if view.is_forbidden(*index) {
-        return Err(not_authorized(&tool.op));
+        return Err(not_authorized(&tool.names.op));
     }
     let page = page.as_ref().map_err(ToolError::internal)?;
-    let page =
-        HelpPage { op: tool.op.clone(), doc_version: page.version.clone(), receipt: page.receipt.clone() };
+    let op = tool.names.op.clone();
+    let page = HelpPage { op, doc_version: page.version.clone(), receipt: page.receipt.clone() };
     Ok(HelpEntry {
         fields: view.help(target, wanted, || Ok(help::of_tool(tool, wanted)))?,
         page: Some(page),
@@ -221,16 +221,15 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
         return Err(unknown(view, &name[..name.floor_char_boundary(LONGEST_PATH)]));
     }
     let groups = view.groups();
-    let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
-    if let Some((tool, index)) = op(name)
-        && (tool.op == name || groups.named(name).is_none())
+    if let Some(index) = catalog.unique_position(name)
+        && (catalog.tools[index].names.op == name || groups.named(name).is_none())
     {
         return Ok(HelpTarget::Op(index));
     }
     if let Some((group, only)) = groups.find(name) {
         return Ok(HelpTarget::Group(group, only));
     }
-    if let Some((_, index)) = op(&name.replace('/', ".").to_lowercase()) {
+    if let Some(index) = catalog.unique_position(&name.replace('/', ".").to_lowercase()) {
         return Ok(HelpTarget::Op(index));
     }
     match (name, catalog.resolve(name)) {
@@ -238,7 +237,7 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
             let unresolved = catalog.explain(name, found);
             let message = unresolved.message;
             let mut error = ToolError::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
-            error.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
+            error.nearest = unresolved.near.iter().map(|tool| tool.names.op.clone()).collect();
             Err(error)
         }
         ("session", _) => Ok(HelpTarget::Session),
@@ -246,8 +245,8 @@ fn find(view: &CatalogView, path: &str) -> Result<HelpTarget> {
             Ok(HelpTarget::Beginning(name.to_string()))
         }
         _ => {
-            let own = functions().tools.iter().find(|own| is_respelled(name, &own.name));
-            own.map(|own| HelpTarget::Function(&own.name)).ok_or_else(|| unknown(view, name))
+            let own = functions().tools.iter().find(|own| is_respelled(name, &own.names.canonical));
+            own.map(|own| HelpTarget::Function(&own.names.canonical)).ok_or_else(|| unknown(view, name))
         }
     }
 }
@@ -257,9 +256,9 @@ fn unknown(view: &CatalogView, path: &str) -> ToolError {
     let catalog = view.catalog();
     let groups = view.groups();
     let name = path.trim().trim_end_matches('*');
-    let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
+    let names = catalog.tools.iter().flat_map(|tool| [tool.names.canonical.as_str(), tool.names.op.as_str()]);
     let paths = groups.all().iter().map(|group| group.path.as_str());
-    let op = |name: &str| catalog.find(name).map_or(name.to_string(), |tool| tool.op.clone());
+    let op = |name: &str| catalog.find(name).map_or(name.to_string(), |tool| tool.names.op.clone());
     let near = nearest(name, names.chain(paths)).into_iter().map(op);
     let above = groups.above(name).map(|group| group.path.clone());
     let near: IndexSet<String> = near.chain(above).take(SUGGESTED).collect();
@@ -294,10 +293,10 @@ async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>> {
         let tool = event.op.as_deref().and_then(|op| catalog.find(op));
         // A caller that may not use a tool may not see its arguments either.
         let tool = tool.filter(|tool| {
-            catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
+            catalog.position(&tool.names.canonical).is_some_and(|index| !context.view.is_forbidden(index))
         });
         if let Some(tool) = tool {
-            ops.entry(&tool.op).or_insert_with(|| usage(tool));
+            ops.entry(&tool.names.op).or_insert_with(|| usage(tool));
         }
     }
     let left_out = ops.len().saturating_sub(MAX_OPS);

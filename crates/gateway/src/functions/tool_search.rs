@@ -108,7 +108,7 @@ impl Hits {
     /// The ops of tools that may fit, best first.
     pub(super) fn found(&self) -> impl Iterator<Item = &str> {
         let hits = self.results.iter().filter(|result| result.has_tools()).flat_map(|result| &result.hits);
-        hits.map(|hit| hit.tool.op.as_str())
+        hits.map(|hit| hit.tool.names.op.as_str())
     }
 
     /// The verdict on the only query.
@@ -275,34 +275,36 @@ impl ToolHit {
     }
 
     fn conditions(&self, view: &CatalogView) -> Vec<&'static str> {
+        let has_policy = self.tool.texts.policy.is_some();
         let conditions = [
             ("forbidden", view.is_forbidden(self.hit.entry)),
-            ("doc first", view.catalog().config.exec.require_doc.covers(self.tool.effect)),
-            ("policy in help", self.tool.policy.is_some() && self.help.is_none() && self.usage.is_some()),
-            ("deprecated", self.tool.definition.deprecated == Some(true)),
+            ("doc first", view.catalog().config.exec.require_doc.covers(self.tool.rules.effect)),
+            ("policy in help", has_policy && self.help.is_none() && self.usage.is_some()),
+            ("deprecated", self.tool.labels.deprecated == Some(true)),
         ];
         conditions.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect()
     }
 
     fn line(&self) -> String {
         let Self { tool, hit, .. } = self;
-        let op = self.usage.as_ref().unwrap_or(&tool.op);
+        let op = self.usage.as_ref().unwrap_or(&tool.names.op);
         let conditions: String = self.conditions.iter().map(|condition| format!(", {condition}")).collect();
         let detail = self.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
-        let summary = &tool.short;
+        let summary = &tool.texts.short;
         let Hit { confidence, reason, .. } = hit;
-        format!("{op} ({}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]", tool.effect.as_str())
+        let effect = tool.rules.effect.as_str();
+        format!("{op} ({effect}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]")
     }
 
     fn fields(&self) -> Value {
         let Self { tool, hit, .. } = self;
         let mut fields = fields([
-            ("op", Some(tool.op.as_str().into())),
-            ("name", Some(tool.name.as_str().into())),
-            ("summary", Some(tool.short.as_str().into())),
+            ("op", Some(tool.names.op.as_str().into())),
+            ("name", Some(tool.names.canonical.as_str().into())),
+            ("summary", Some(tool.texts.short.as_str().into())),
             ("detail", self.detail.as_deref().map(Value::from)),
             ("usage", self.usage.as_deref().map(Value::from)),
-            ("effect", Some(tool.effect.as_str().into())),
+            ("effect", Some(tool.rules.effect.as_str().into())),
             ("confidence", Some(self.confidence().into())),
             ("reason", Some(hit.reason.as_str().into())),
             ("help", self.help.clone().map(Value::Object)),
@@ -373,7 +375,7 @@ impl QueryHits {
 /// Tells hits with the same summary apart: adds to each the words that only this hit has.
 fn tell_apart(view: &CatalogView, hits: &mut [ToolHit]) {
     let tools: Vec<Arc<Tool>> = hits.iter().map(|hit| Arc::clone(&hit.tool)).collect();
-    let summaries: Vec<String> = tools.iter().map(|tool| plain(&tool.short)).collect();
+    let summaries: Vec<String> = tools.iter().map(|tool| plain(&tool.texts.short)).collect();
     for (at, hit) in hits.iter_mut().enumerate() {
         let same = (0..tools.len()).filter(|&other| other != at && summaries[other] == summaries[at]);
         let twins: Vec<&Tool> = same.map(|other| &*tools[other]).collect();
@@ -412,7 +414,7 @@ fn difference(tool: &Tool, others: &[&Tool], shows_arguments: bool) -> Option<St
 /// The description from the first word in which it differs from all others.
 fn described(tool: &Tool, others: &[&Tool]) -> Option<String> {
     let words = |tool: &'_ Tool| -> Vec<String> {
-        tool.long.split_whitespace().take(COMPARED).map(str::to_string).collect()
+        tool.texts.long.split_whitespace().take(COMPARED).map(str::to_string).collect()
     };
     let own = words(tool);
     let differs_at = |other: &&Tool| {

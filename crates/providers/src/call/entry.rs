@@ -128,7 +128,7 @@ impl<'a> ValidCall<'a> {
 
     /// The tool's canonical name.
     pub fn name(&self) -> &'a str {
-        &self.tool.name
+        &self.tool.names.canonical
     }
 
     /// The arguments. A number that a float cannot hold is the nearest one; [`ValidCall::json`] has all its digits.

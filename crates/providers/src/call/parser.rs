@@ -113,9 +113,9 @@ impl<'a> Parser<'a> {
         let mut known = HashSet::with_capacity(catalog.tools.len());
         for tool in tools {
             names.entry(format_names.name(tool)).or_default().push(tool);
-            known.insert(tool.name.as_str());
+            known.insert(tool.names.canonical.as_str());
             if let Some(renaming) = Renaming::of(written_schema(tool), format.schema.keys) {
-                renamed.insert(tool.name.as_str(), renaming);
+                renamed.insert(tool.names.canonical.as_str(), renaming);
             }
         }
         for tool in &functions().tools {
@@ -276,11 +276,11 @@ impl<'a> Parser<'a> {
         let name = name.map(|name| reading.text(name));
         let (tool, name, outcomes) = match self.tool(name, unknown) {
             Ok(tool) if malformed.is_none() => {
-                (Some(tool), Some(Cow::from(&tool.name)), self.outcomes(tool, arguments, reading))
+                (Some(tool), Some(Cow::from(&tool.names.canonical)), self.outcomes(tool, arguments, reading))
             }
             Ok(tool) => {
-                let error = malformed_call(malformed, &tool.op, given(arguments, reading));
-                (Some(tool), Some(Cow::from(&tool.name)), vec![(Err(error), Vec::new())])
+                let error = malformed_call(malformed, &tool.names.op, given(arguments, reading));
+                (Some(tool), Some(Cow::from(&tool.names.canonical)), vec![(Err(error), Vec::new())])
             }
             Err((name, error)) => {
                 let error = match malformed {
@@ -323,11 +323,11 @@ impl<'a> Parser<'a> {
             None => self.catalog.resolve(&name),
         };
         let error = match resolved {
-            Resolved::Tool(tool) if self.known.contains(tool.name.as_str()) => return Ok(tool),
+            Resolved::Tool(tool) if self.known.contains(tool.names.canonical.as_str()) => return Ok(tool),
             Resolved::Ambiguous(tools)
-                if tools.iter().all(|tool| self.known.contains(tool.name.as_str())) =>
+                if tools.iter().all(|tool| self.known.contains(tool.names.canonical.as_str())) =>
             {
-                let names = tools.iter().map(|tool| tool.name.clone()).collect();
+                let names = tools.iter().map(|tool| tool.names.canonical.clone()).collect();
                 unknown(format!("several tools go by \"{}\"", shown()), names)
             }
             _ => match self.respelled(bare(&name)) {
@@ -346,7 +346,8 @@ impl<'a> Parser<'a> {
     /// The tool of a name that differs in separators alone: most formats take no dots, so that a model writes an op with
     /// underscores, and a document writes `tool.exec`.
     fn respelled(&self, name: &str) -> Option<&'a Tool> {
-        let known = self.catalog.respelled(name).filter(|tool| self.known.contains(tool.name.as_str()));
+        let known =
+            self.catalog.respelled(name).filter(|tool| self.known.contains(tool.names.canonical.as_str()));
         known.or_else(|| functions().respelled(name))
     }
 
@@ -387,14 +388,14 @@ impl<'a> Parser<'a> {
         Reading { value, repaired }: Reading,
         reading: &mut ArgumentReader,
     ) -> Outcome<'a> {
-        let renamed = self.renamed.get(tool.name.as_str());
+        let renamed = self.renamed.get(tool.names.canonical.as_str());
         let to_canonical = |value| canonical(value, tool, self.format, renamed);
         // In a strict schema that requires every property, only null can leave one out.
         let requires_nulls =
-            self.format.schema.strict == Some(Strict::OpenAi) && tool.definition.strict == Some(true);
-        let (read, unchecked) = match tool.parameters.callable() {
+            self.format.schema.strict == Some(Strict::OpenAi) && tool.input.strict == Some(true);
+        let (read, unchecked) = match tool.input.parameters.callable() {
             Callable::No(reason) => {
-                let message = format!("`{}` cannot be called, since {reason}", tool.name);
+                let message = format!("`{}` cannot be called, since {reason}", tool.names.canonical);
                 let given = text.unwrap_or_else(|| reading.written(&value));
                 return (Err(failed(tool, CallErrorCode::Schema, message, given)), repaired);
             }
@@ -408,7 +409,7 @@ impl<'a> Parser<'a> {
                     Err((read, wrong)) => {
                         let given = text.unwrap_or_else(|| reading.written(&read.value));
                         let secrets = self.catalog.secrets();
-                        let schema = tool.parameters.schema();
+                        let schema = tool.input.parameters.schema();
                         let wrong: Vec<_> =
                             wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
                         let message = summary(&wrong);
@@ -487,7 +488,7 @@ fn summary(wrong: &[Violation]) -> String {
 }
 
 fn failed(tool: &Tool, code: CallErrorCode, message: String, given: String) -> CallError {
-    CallError { given, ..CallError::new(code, message, &tool.op) }
+    CallError { given, ..CallError::new(code, message, &tool.names.op) }
 }
 
 /// The message for arguments that cannot be read.

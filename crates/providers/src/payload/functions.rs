@@ -29,7 +29,7 @@ pub(super) fn view<'a>(
     let mut functions = Vec::with_capacity(chosen.len());
     for (chosen, name) in chosen.iter().zip(names) {
         let mut report = |finding: Finding| {
-            findings.push(finding.tool(&chosen.tool.name).at(chosen.tool.place.clone()));
+            findings.push(finding.tool(&chosen.tool.names.canonical).at(chosen.tool.origin.place.clone()));
         };
         let bound = match bound_schema(chosen, format, &mut room, &mut report) {
             Ok(bound) => bound,
@@ -69,15 +69,16 @@ fn bound_schema(
     if let Some(reason) = tool.not_callable() {
         return Err(Unfit::NotCallable(reason.to_string()));
     }
-    if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {
-        let takes_none = tool.parameters.is_checked() && view::takes_no_arguments(tool.parameters.schema());
+    if chosen.extent == Extent::Stub || !tool.input.parameters.is_checked() {
+        let takes_none =
+            tool.input.parameters.is_checked() && view::takes_no_arguments(tool.input.parameters.schema());
         return Ok(ProviderSchema {
             schema: stub(format.stub, takes_none, tool),
             ..ProviderSchema::default()
         });
     }
     let schema = written_schema(tool);
-    let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
+    let wants_strict = tool.input.strict == Some(true) && chosen.extent == Extent::Full;
     let view =
         view::view(schema, &format.schema, chosen.extent == Extent::Compact, wants_strict.then_some(room))?;
     if !view.loosened.is_empty() {
@@ -101,15 +102,15 @@ fn bound_schema(
 /// Arguments of the author's examples, which fit the bound schema and have no secrets.
 fn examples(chosen: &SelectedTool<'_>, format: &Format, request: &PayloadRequest<'_>) -> Vec<Value> {
     let tool = chosen.tool;
-    let is_bound_as_written = chosen.extent == Extent::Full && tool.definition.provider_schema.is_none();
-    if tool.examples.is_empty() || !is_bound_as_written || !tool.parameters.is_checked() {
+    let is_bound_as_written = chosen.extent == Extent::Full && tool.input.provider_schema.is_none();
+    if tool.texts.examples.is_empty() || !is_bound_as_written || !tool.input.parameters.is_checked() {
         return Vec::new();
     }
-    let schema = tool.parameters.schema();
+    let schema = tool.input.parameters.schema();
     if Renaming::of(schema, format.schema.keys).is_some() {
         return Vec::new();
     }
-    let arguments = tool.examples.iter().map(|example| Value::Object(example.arguments.clone()));
+    let arguments = tool.texts.examples.iter().map(|example| Value::Object(example.arguments.clone()));
     arguments
         .filter(|arguments| request.catalog.secrets().redacted(schema, arguments) == *arguments)
         .collect()
@@ -117,9 +118,9 @@ fn examples(chosen: &SelectedTool<'_>, format: &Format, request: &PayloadRequest
 
 /// The schema that views are derived from: the author's own for providers, where there is one.
 pub(crate) fn written_schema(tool: &Tool) -> &Value {
-    match &tool.definition.provider_schema {
+    match &tool.input.provider_schema {
         Some(schema) => schema.value(),
-        None => tool.parameters.schema(),
+        None => tool.input.parameters.schema(),
     }
 }
 
@@ -135,21 +136,21 @@ fn stub(stub: Stub, takes_none: bool, tool: &Tool) -> Option<Value> {
 fn text(chosen: &SelectedTool<'_>) -> String {
     let tool = chosen.tool;
     match chosen.extent {
-        Extent::Full if !tool.description.trim().is_empty() => whole_text(tool).to_string(),
-        Extent::Full | Extent::Compact => tool.short.clone(),
-        Extent::Stub if tool.short.ends_with(['.', '!', '?', '…', '。']) => {
-            format!("{} {DOC_FIRST}", tool.short)
+        Extent::Full if !tool.texts.description.trim().is_empty() => whole_text(tool).to_string(),
+        Extent::Full | Extent::Compact => tool.texts.short.clone(),
+        Extent::Stub if tool.texts.short.ends_with(['.', '!', '?', '…', '。']) => {
+            format!("{} {DOC_FIRST}", tool.texts.short)
         }
-        Extent::Stub => format!("{}. {DOC_FIRST}", tool.short),
+        Extent::Stub => format!("{}. {DOC_FIRST}", tool.texts.short),
     }
 }
 
 /// The description, without text about arguments that the bound schema has.
 fn whole_text(tool: &Tool) -> &str {
-    let shorter = tool.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
+    let shorter = tool.texts.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
     match shorter {
-        Some(text) if tool.definition.provider_schema.is_none() => text,
-        _ => &tool.description,
+        Some(text) if tool.input.provider_schema.is_none() => text,
+        _ => &tool.texts.description,
     }
 }
 

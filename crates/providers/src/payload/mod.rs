@@ -71,7 +71,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         && let Some(function) = functions.iter().find(|function| function.name == own)
     {
         let provider = request.provider;
-        let first = function.tool.name.clone();
+        let first = function.tool.names.canonical.clone();
         return Err(PayloadError::Clash {
             provider,
             name: own.into(),

@@ -31,11 +31,11 @@ impl<'a> FormatNames<'a> {
     pub(crate) fn name(&self, tool: &Tool) -> String {
         let name = self.rule.name(tool);
         // The other rules give each tool another name.
-        if self.rule != NameRule::Underscores || name == tool.safe_name {
+        if self.rule != NameRule::Underscores || name == tool.names.safe {
             return name;
         }
         let hashed = self.hashed.get_or_init(|| hashed(self.catalog, self.rule));
-        hashed.get(tool.safe_name.as_str()).cloned().unwrap_or(name)
+        hashed.get(tool.names.safe.as_str()).cloned().unwrap_or(name)
     }
 
     /// The names of one request. A tool with the name of a function of toolcrib is an error; neither replaces the other.
@@ -49,8 +49,8 @@ impl<'a> FormatNames<'a> {
         for chosen in chosen {
             let name = self.name(chosen.tool);
             if let Some(first) = owners.insert(name.clone(), chosen.tool) {
-                let first = first.name.clone();
-                let second = chosen.tool.name.clone();
+                let first = first.names.canonical.clone();
+                let second = chosen.tool.names.canonical.clone();
                 return Err(PayloadError::Clash { provider, name, first, second });
             }
             names.push(name);
@@ -66,16 +66,16 @@ fn hashed(catalog: &Catalog, rule: NameRule) -> HashMap<&str, String> {
     // Whether tools with several safe names share a name.
     let mut shared: HashMap<String, (&str, bool)> = HashMap::with_capacity(catalog.tools.len());
     for tool in tools().chain(functions().tools.iter().map(|tool| &**tool)) {
-        let (first, is_shared) = shared.entry(folded(&rule.name(tool))).or_insert((&tool.safe_name, false));
-        *is_shared |= *first != tool.safe_name;
+        let (first, is_shared) = shared.entry(folded(&rule.name(tool))).or_insert((&tool.names.safe, false));
+        *is_shared |= *first != tool.names.safe;
     }
     let mut hashed = HashMap::new();
     for tool in tools() {
         let name = folded(&rule.name(tool));
-        if shared.get(&name).is_some_and(|(_, is_shared)| *is_shared) && folded(&tool.safe_name) != name {
+        if shared.get(&name).is_some_and(|(_, is_shared)| *is_shared) && folded(&tool.names.safe) != name {
             let is_free = |name: &String| !shared.contains_key(&folded(name));
-            let candidates = (0..).map(|salt| hashed_name(&tool.safe_name, salt).replace('-', "_"));
-            hashed.extend(candidates.into_iter().find(is_free).map(|name| (tool.safe_name.as_str(), name)));
+            let candidates = (0..).map(|salt| hashed_name(&tool.names.safe, salt).replace('-', "_"));
+            hashed.extend(candidates.into_iter().find(is_free).map(|name| (tool.names.safe.as_str(), name)));
         }
     }
     hashed

@@ -183,7 +183,7 @@ impl<'a> Meter<'a> {
                 None if provider == Provider::OpenAiResponses => self.counter.count(&function.name),
                 None => 0,
             };
-            counts.insert(function.tool.name.clone(), count);
+            counts.insert(function.tool.names.canonical.clone(), count);
         }
         true
     }

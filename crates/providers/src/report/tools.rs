@@ -44,17 +44,17 @@ pub(super) fn tool_rows(
     let mut reports = Vec::new();
     let mut left_out = Vec::new();
     for (tool, doc) in profile.tools.iter().map(|entry| entry.tool).zip(docs?) {
-        let of = |entries: &HashMap<String, usize>| entries.get(&tool.name).copied();
+        let of = |entries: &HashMap<String, usize>| entries.get(&tool.names.canonical).copied();
         let Some(full) = of(&full) else {
-            left_out.push(tool.name.clone());
+            left_out.push(tool.names.canonical.clone());
             continue;
         };
-        let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.safe_name]}}).to_string();
+        let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.names.safe]}}).to_string();
         let doc = meter.counter.count(&doc);
         let read = doc + meter.counter.count(&call);
         reports.push(ToolReport {
-            name: tool.name.clone(),
-            safe_name: tool.safe_name.clone(),
+            name: tool.names.canonical.clone(),
+            safe_name: tool.names.safe.clone(),
             full,
             stub: of(&stub),
             compact: of(&compact),

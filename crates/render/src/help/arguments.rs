@@ -38,7 +38,7 @@ pub(super) struct Argument<'a> {
 
 /// The arguments of a tool, required ones first.
 pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
-    fields(&tool.parameters.root()).into_iter().map(Argument::from).collect()
+    fields(&tool.input.parameters.root()).into_iter().map(Argument::from).collect()
 }
 
 impl<'a> From<Property<'a>> for Argument<'a> {
@@ -177,12 +177,12 @@ fn rows(fields: Vec<Property<'_>>, depth: usize, room: &mut usize) -> Vec<Value>
 /// The arguments of a tool in full.
 pub(super) fn whole(tool: &Tool) -> Vec<Value> {
     let mut room = MAX_ROWS;
-    rows(fields(&tool.parameters.root()), 0, &mut room)
+    rows(fields(&tool.input.parameters.root()), 0, &mut room)
 }
 
 /// The fields of the result of a tool in full.
 pub(super) fn whole_result(tool: &Tool) -> Vec<Value> {
-    let root = tool.definition.result_schema.as_ref().map(Schema::root);
+    let root = tool.output.as_ref().map(Schema::root);
     let mut room = MAX_RESULT_ROWS;
     root.map(|root| rows(object(&root), 0, &mut room)).unwrap_or_default()
 }

@@ -7,17 +7,16 @@ use toolcrib_definition::{Effect, clean_line};
 
 /// Conditions of every call of a tool: its effect, whether a person is asked, whether it can be called at all.
 pub(super) fn conditions(tool: &Tool) -> Map<String, Value> {
-    let definition = &tool.definition;
     let mut fields = Map::new();
-    fields.insert("effect".into(), tool.effect.as_str().into());
+    fields.insert("effect".into(), tool.rules.effect.as_str().into());
     if tool.wants_approval() {
         fields.insert("approval".into(), "a person approves each call".into());
     }
-    if definition.dry_run == Some(true) {
+    if tool.rules.dry_run == Some(true) {
         fields.insert("dry_run".into(), "on unless `dry_run: false` is sent".into());
     }
-    if definition.deprecated == Some(true) {
-        let instead = definition.replaced_by.as_deref().map(clean_line);
+    if tool.labels.deprecated == Some(true) {
+        let instead = tool.labels.replaced_by.as_deref().map(clean_line);
         fields
             .insert("deprecated".into(), instead.map_or(true.into(), |other| format!("use {other}").into()));
     }
@@ -27,15 +26,15 @@ pub(super) fn conditions(tool: &Tool) -> Map<String, Value> {
 
 /// The ready-made call as `tool_exec` takes it, where one could be made.
 pub(super) fn call(tool: &Tool) -> Option<Value> {
-    tool.call.as_ref().map(|call| called(tool, call))
+    tool.input.call.as_ref().map(|call| called(tool, call))
 }
 
 /// A call of a tool; for a destructive tool, a dry run.
 pub fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
     let mut call = Map::new();
-    call.insert("op".into(), tool.op.as_str().into());
+    call.insert("op".into(), tool.names.op.as_str().into());
     call.insert("args".into(), arguments.clone().into());
-    if tool.effect == Effect::Destructive {
+    if tool.rules.effect == Effect::Destructive {
         call.insert("dry_run".into(), true.into());
     }
     call.into()
@@ -44,5 +43,5 @@ pub fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
 /// Pointers into the arguments of a call, to the values that its caller has to replace.
 pub(super) fn fill_in<'t>(tool: &'t Tool, call: Option<&Value>) -> Vec<&'t str> {
     let is_there = |pointer: &&str| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
-    tool.fill_in.iter().map(String::as_str).filter(is_there).collect()
+    tool.input.fill_in.iter().map(String::as_str).filter(is_there).collect()
 }

@@ -89,7 +89,7 @@ pub fn directory(
         all: shown(&group.below),
         budget: budget(format),
     };
-    listing.ops.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+    listing.ops.sort_by(|&one, &other| catalog.tools[one].names.op.cmp(&catalog.tools[other].names.op));
     let categories = group.is_of_ops.then(|| directory.by_category(groups, &listing));
     let pieces = group.is_of_ops.then(|| directory.by_beginning(&listing));
     directory.told(listing, [categories.flatten(), pieces.flatten()])
@@ -100,12 +100,12 @@ pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<St
     let (pattern, only) = EffectFilter::split(path.trim());
     let start = pattern.strip_suffix('*').filter(|start| !start.is_empty())?.to_lowercase();
     let tools = catalog.tools.iter().enumerate();
-    let tools = tools.filter(|(_, tool)| tool.op.starts_with(&start) && only.holds(tool));
+    let tools = tools.filter(|(_, tool)| tool.names.op.starts_with(&start) && only.holds(tool));
     let mut all: Vec<usize> = tools.map(|(index, _)| index).collect();
     if all.is_empty() {
         return None;
     }
-    all.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+    all.sort_by(|&one, &other| catalog.tools[one].names.op.cmp(&catalog.tools[other].names.op));
     let listing = Listing { ops: all.clone(), ..Listing::default() };
     let path = format!("{start}*{}", only.suffix());
     let directory = Directory { catalog, path, only, all, budget: budget(format) };
@@ -126,7 +126,7 @@ fn prefix(catalog: &Catalog, path: &str, is_of_ops: bool, ops: &[usize]) -> Stri
         return format!("{path}.");
     }
     let mut groups =
-        ops.iter().map(|&op| catalog.tools[op].op.split_inclusive('.').next().unwrap_or_default());
+        ops.iter().map(|&op| catalog.tools[op].names.op.split_inclusive('.').next().unwrap_or_default());
     let first = groups.next().unwrap_or_default();
     if groups.all(|group| group == first) { first.to_string() } else { String::new() }
 }
@@ -195,10 +195,11 @@ impl Directory<'_> {
             fields.insert("groups".into(), groups.collect::<Map<_, _>>().into());
         }
         for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
-            let tools =
-                listing.ops.iter().map(|&op| &self.catalog.tools[op]).filter(|tool| tool.effect == effect);
+            let tools = listing.ops.iter().map(|&op| &self.catalog.tools[op]);
+            let tools = tools.filter(|tool| tool.rules.effect == effect);
             let line = |text: &str| if line == 0 { String::new() } else { brief(text, line) };
-            let ops: Map<_, _> = tools.map(|tool| (tool.op.clone(), line(&tool.short).into())).collect();
+            let ops = tools.map(|tool| (tool.names.op.clone(), line(&tool.texts.short).into()));
+            let ops: Map<_, _> = ops.collect();
             if !ops.is_empty() {
                 fields.insert(effect.as_str().into(), ops.into());
             }
@@ -222,7 +223,7 @@ impl Directory<'_> {
     fn counts(&self) -> Value {
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
-            let count = self.all.iter().filter(|&&op| self.catalog.tools[op].effect == effect).count();
+            let count = self.all.iter().filter(|&&op| self.catalog.tools[op].rules.effect == effect).count();
             if count > 0 {
                 counts.insert(effect.as_str(), count);
             }
@@ -244,7 +245,7 @@ impl Directory<'_> {
     fn names(&self, piece: &Piece, most: usize) -> Option<String> {
         let mut names = String::new();
         for &op in &piece.ops {
-            let op = &self.catalog.tools[op].op;
+            let op = &self.catalog.tools[op].names.op;
             names += if names.is_empty() { "" } else { ", " };
             names += op.strip_prefix(piece.prefix.as_str()).unwrap_or(op);
             if names.len() > most {
@@ -301,7 +302,7 @@ impl Directory<'_> {
         let mut beginnings: IndexMap<&str, Vec<usize>> = IndexMap::new();
         let mut larger = Listing { groups: listing.groups.clone(), ..Listing::default() };
         for &op in &listing.ops {
-            let name = &self.catalog.tools[op].op;
+            let name = &self.catalog.tools[op].names.op;
             match end(&name[common..]) {
                 Some(end) => beginnings.entry(&name[..common + end]).or_default().push(op),
                 None => larger.ops.push(op),
@@ -318,13 +319,13 @@ impl Directory<'_> {
                 }
             }
         }
-        larger.ops.sort_by(|&one, &other| self.catalog.tools[one].op.cmp(&self.catalog.tools[other].op));
+        larger.ops.sort_by_key(|&op| &self.catalog.tools[op].names.op);
         (larger.entries() < listing.entries()).then_some(larger)
     }
 
     /// Length of the longest common beginning of the ops, in bytes.
     fn common(&self, ops: &[usize]) -> usize {
-        let mut names = ops.iter().map(|&op| self.catalog.tools[op].op.as_str());
+        let mut names = ops.iter().map(|&op| self.catalog.tools[op].names.op.as_str());
         let first = names.next().unwrap_or_default();
         let shared = |most: usize, name: &str| {
             let same = first.char_indices().zip(name.chars()).take_while(|((_, one), other)| one == other);

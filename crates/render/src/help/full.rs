@@ -8,7 +8,6 @@ use super::usage::usage;
 use toolcrib_catalog::Tool;
 
 pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
-    let definition = &tool.definition;
     let mut fields = Map::new();
     let mut add = |name: &str, value: Value| {
         let is_nothing = match &value {
@@ -21,34 +20,34 @@ pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
             fields.insert(name.into(), value);
         }
     };
-    add("op", tool.op.as_str().into());
-    add("name", tool.name.as_str().into());
-    add("aliases", tool.aliases.as_slice().into());
-    add("categories", json!(tool.categories));
-    add("summary", tool.short.as_str().into());
-    add("description", tool.long.trim().into());
+    add("op", tool.names.op.as_str().into());
+    add("name", tool.names.canonical.as_str().into());
+    add("aliases", tool.names.aliases.as_slice().into());
+    add("categories", json!(tool.labels.categories));
+    add("summary", tool.texts.short.as_str().into());
+    add("description", tool.texts.long.trim().into());
     add("usage", usage(tool).into());
     add("args", whole(tool).into());
-    add("returns", json!(tool.returns));
+    add("returns", json!(tool.texts.returns));
     add("result", whole_result(tool).into());
-    add("errors", tool.raises.as_slice().into());
-    add("notes", tool.notes.as_slice().into());
-    add("policy", json!(tool.policy));
+    add("errors", tool.texts.raises.as_slice().into());
+    add("notes", tool.texts.notes.as_slice().into());
+    add("policy", json!(tool.texts.policy));
     for (name, value) in conditions(tool) {
         add(&name, value);
     }
-    add("cost", json!(definition.cost));
-    add("capabilities", definition.capabilities.as_slice().into());
+    add("cost", json!(tool.labels.cost));
+    add("capabilities", tool.labels.capabilities.as_slice().into());
     if examples {
         let call = |example: &toolcrib_definition::Example| {
             let mut told = Map::new();
             told.extend(example.title.as_deref().map(|title| ("title".to_string(), title.into())));
-            told.insert("call".into(), json!({ "op": tool.op, "args": example.arguments }));
+            told.insert("call".into(), json!({ "op": tool.names.op, "args": example.arguments }));
             told.extend(example.result.clone().map(|result| ("result".to_string(), result)));
             Value::Object(told)
         };
-        add("examples", tool.examples.iter().map(call).collect());
-        add("example_texts", tool.example_texts.as_slice().into());
+        add("examples", tool.texts.examples.iter().map(call).collect());
+        add("example_texts", tool.texts.example_texts.as_slice().into());
     }
     let call = call(tool);
     add("fill_in", fill_in(tool, call.as_ref()).into());

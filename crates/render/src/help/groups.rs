@@ -60,8 +60,8 @@ impl EffectFilter {
     pub(super) fn holds(self, tool: &Tool) -> bool {
         match self {
             EffectFilter::All => true,
-            EffectFilter::Read => tool.effect == Effect::Read,
-            EffectFilter::Write => tool.effect != Effect::Read,
+            EffectFilter::Read => tool.rules.effect == Effect::Read,
+            EffectFilter::Write => tool.rules.effect != Effect::Read,
         }
     }
 
@@ -87,9 +87,9 @@ impl Groups {
         let mut groups = Self::default();
         groups.add(ROOT.into(), true);
         let mut by_op: Vec<usize> = (0..catalog.tools.len()).collect();
-        by_op.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+        by_op.sort_by(|&one, &other| catalog.tools[one].names.op.cmp(&catalog.tools[other].names.op));
         for &index in &by_op {
-            groups.add_tool(index, &catalog.tools[index].op);
+            groups.add_tool(index, &catalog.tools[index].names.op);
         }
         groups.by_path.extend([(String::new(), 0)]);
         groups.by_path.entry(ROOT.into()).or_insert(0);
@@ -138,7 +138,7 @@ impl Groups {
                 self.by_path.insert(category.path.clone(), place);
                 self.groups[place].own.clone_from(&category.tools);
                 let mut below = category.descendant_tools.clone();
-                below.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+                below.sort_by(|&one, &other| catalog.tools[one].names.op.cmp(&catalog.tools[other].names.op));
                 self.groups[place].below = below;
             }
         }

@@ -36,8 +36,8 @@ pub fn of_tool(tool: &Tool, wanted: HelpOptions) -> Map<String, Value> {
         Format::Full => full::full(tool, wanted.examples),
     };
     if wanted.schemas {
-        let schema = tool.definition.parameters.as_ref().map(|schema| schema.value());
-        let result = tool.definition.result_schema.as_ref().map(|schema| schema.value());
+        let schema = tool.input.schema.as_ref().map(|schema| schema.value());
+        let result = tool.output.as_ref().map(|schema| schema.value());
         fields.extend(schema.map(|schema| ("schema".to_string(), schema.clone())));
         fields.extend(result.map(|schema| ("result_schema".to_string(), schema.clone())));
     }

@@ -12,7 +12,7 @@ const MAX_RESULT: usize = 160;
 /// The names of the fields of a result: `{total, items: [{id, name}]}`. `None` where the schema names no fields, or has more
 /// in `most` bytes than a few names.
 pub(super) fn result(tool: &Tool, most: usize) -> Option<String> {
-    let root = tool.definition.result_schema.as_ref()?.root();
+    let root = tool.output.as_ref()?.root();
     let forms = [2, 1].into_iter().map(|levels| shape(&root, levels));
     forms.into_iter().find(|form| form.contains('{') && form.len() <= most)
 }
@@ -39,6 +39,6 @@ fn shape(node: &Node<'_>, levels: usize) -> String {
 
 /// The result in short: the names of its fields, else the beginning of what is said of it.
 pub(super) fn returns(tool: &Tool) -> Option<String> {
-    let said = || tool.returns.as_deref().map(|text| brief(text, MAX_RESULT));
+    let said = || tool.texts.returns.as_deref().map(|text| brief(text, MAX_RESULT));
     result(tool, MAX_RESULT).or_else(said).filter(|text| !text.is_empty())
 }

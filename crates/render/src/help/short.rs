@@ -111,7 +111,7 @@ fn steps<'a>(tool: &'a Tool, arguments: &[Argument<'_>], returns: Option<&'a str
     let required = arguments.iter().filter(|argument| argument.required).count();
     let optional = required..arguments.len().min(required + MAX_OPTIONAL);
     let mut steps: Vec<Step<'_>> = Vec::new();
-    if let Some(policy) = &tool.policy {
+    if let Some(policy) = &tool.texts.policy {
         let lists = [&policy.dos, &policy.donts, &policy.edge_cases];
         let longest = lists.iter().map(|list| list.len()).max().unwrap_or_default();
         for at in 0..longest {
@@ -123,8 +123,8 @@ fn steps<'a>(tool: &'a Tool, arguments: &[Argument<'_>], returns: Option<&'a str
     steps.extend(optional.clone().map(Step::Row));
     steps.extend((0..required).flat_map(|at| [Step::Fields(at), Step::About(at)]));
     steps.extend(returns.map(Step::Returns));
-    steps.extend(tool.notes.iter().map(|note| Step::Note(note)));
-    steps.extend(tool.raises.iter().take(MAX_ERRORS).map(|error| Step::Error(error)));
+    steps.extend(tool.texts.notes.iter().map(|note| Step::Note(note)));
+    steps.extend(tool.texts.raises.iter().take(MAX_ERRORS).map(|error| Step::Error(error)));
     steps.extend(optional.clone().flat_map(|at| [Step::Fields(at), Step::About(at)]));
     steps.extend((0..optional.end).map(Step::Limits));
     steps
@@ -138,8 +138,8 @@ impl<'a> Draft<'a> {
         let left_out = short.iter().map(|_| "optional arguments of the call").collect();
         let call = short.or(whole);
         Self {
-            op: &tool.op,
-            summary: &tool.short,
+            op: &tool.names.op,
+            summary: &tool.texts.short,
             usage: String::new(),
             rows: arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect(),
             policy: IndexMap::new(),
@@ -296,8 +296,8 @@ impl Step<'_> {
 fn required(tool: &Tool, arguments: &[Argument<'_>]) -> Option<Value> {
     let required =
         |name: &String| arguments.iter().any(|argument| argument.required && argument.name == name);
-    let given = tool.call.as_ref()?.iter().filter(|(name, _)| required(name));
+    let given = tool.input.call.as_ref()?.iter().filter(|(name, _)| required(name));
     let args: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let is_call = !args.is_empty() && tool.parameters.accepts(&Value::Object(args.clone()));
+    let is_call = !args.is_empty() && tool.input.parameters.accepts(&Value::Object(args.clone()));
     is_call.then(|| called(tool, &args))
 }

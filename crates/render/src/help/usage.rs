@@ -32,7 +32,7 @@ pub(super) enum OptionalStyle {
 
 /// The usage of a tool.
 pub fn usage(tool: &Tool) -> String {
-    line(&tool.op, &arguments(tool), OptionalStyle::Typed)
+    line(&tool.names.op, &arguments(tool), OptionalStyle::Typed)
 }
 
 /// The usage of an op as help has it.
@@ -71,14 +71,15 @@ pub(super) fn line(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle
 /// the optional ones as there is room for; then the fields of the result. A string has no type, and `?` is behind an optional name. `None` where there is
 /// too little room, and where the arguments depend on each other or are not known.
 pub fn signature(tool: &Tool) -> Option<String> {
-    if !tool.parameters.is_checked() || tool.parameters.root().variants().len() > 0 {
+    if !tool.input.parameters.is_checked() || tool.input.parameters.root().variants().len() > 0 {
         return None;
     }
     let arguments = arguments(tool);
     let styles =
         [OptionalStyle::Typed, OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0)];
     let most = |optional| if optional == OptionalStyle::Typed { MAX_TYPED } else { MAX_SIGNATURE };
-    let lines = styles.into_iter().map(|optional| (signed(&tool.op, &arguments, optional), most(optional)));
+    let lines =
+        styles.into_iter().map(|optional| (signed(&tool.names.op, &arguments, optional), most(optional)));
     let (line, _) = lines.into_iter().find(|(line, most)| estimate(line) <= *most)?;
     let with_result = result(tool, MAX_SIGNED_RESULT).map(|result| format!("{line} -> {result}"));
     Some(with_result.filter(|line| estimate(line) <= MAX_SIGNATURE).unwrap_or(line))

@@ -86,8 +86,9 @@ fn sections(catalog: &Catalog, profile: &Profile<'_>) -> Vec<Section> {
 }
 
 fn tool_line(tool: &Tool) -> Line {
-    let mut line = Line::new(name(&tool.name), format!("{}.md", tool.safe_name), inline(&tool.short));
-    line.first.clone_from(&tool.name);
-    line.last.clone_from(&tool.name);
+    let mut line =
+        Line::new(name(&tool.names.canonical), format!("{}.md", tool.names.safe), inline(&tool.texts.short));
+    line.first.clone_from(&tool.names.canonical);
+    line.last.clone_from(&tool.names.canonical);
     line
 }

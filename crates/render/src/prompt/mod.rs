@@ -122,11 +122,11 @@ impl PromptSection<'_> {
         context.insert("op", &example(profile));
         let has_policy = |tool: &Tool| match self.mode {
             // A page repeats no rule of its text.
-            Mode::Files | Mode::Hybrid => tool.definition.policy.is_some(),
-            _ => tool.policy.is_some(),
+            Mode::Files | Mode::Hybrid => tool.texts.written.policy.is_some(),
+            _ => tool.texts.policy.is_some(),
         };
         context.insert("policies", &profile.tools.iter().any(|entry| has_policy(entry.tool)));
-        context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read));
+        context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.rules.effect != Effect::Read));
         context
     }
 }
@@ -138,7 +138,7 @@ fn deferred<'t>(profile: &Profile<'t>) -> Vec<&'t Tool> {
 
 /// An op to show what ops look like.
 fn example(profile: &Profile<'_>) -> Option<String> {
-    deferred(profile).first().map(|tool| code(&tool.op))
+    deferred(profile).first().map(|tool| code(&tool.names.op))
 }
 
 /// Groups by the first part of the ops, as `tool_help` lists them: with their entities, else their categories, else
@@ -161,10 +161,10 @@ fn by_op<'t>(tools: &[&'t Tool]) -> Vec<Group<'t>> {
 
 /// The group of an op, and the rest of the op.
 fn split_op(tool: &Tool) -> (&str, &str) {
-    tool.op.split_once('.').unwrap_or((&tool.op, &tool.op))
+    tool.names.op.split_once('.').unwrap_or((&tool.names.op, &tool.names.op))
 }
 
 /// Groups by a category of each tool.
 fn by_category<'t>(tools: &[&'t Tool], category: fn(&Tool) -> &str) -> Vec<Group<'t>> {
-    grouped(tools.iter().map(|tool| (*tool, category(tool), tool.safe_name.as_str())))
+    grouped(tools.iter().map(|tool| (*tool, category(tool), tool.names.safe.as_str())))
 }

@@ -56,11 +56,11 @@ fn check(file: &str) {
     let out = tempfile::tempdir().unwrap();
     fixture::render(checked, out.path());
     for tool in &checked.catalog.tools {
-        let path = out.path().join(format!("{}.md", tool.safe_name));
+        let path = out.path().join(format!("{}.md", tool.names.safe));
         let doc = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(first_heading(&doc).as_deref(), Some(tool.name.as_str()));
+        assert_eq!(first_heading(&doc).as_deref(), Some(tool.names.canonical.as_str()));
         // A page changes when its tool changes, and only then.
-        assert!(!doc.contains(&checked.catalog.version), "{}", tool.name);
+        assert!(!doc.contains(&checked.catalog.version), "{}", tool.names.canonical);
     }
 }
 

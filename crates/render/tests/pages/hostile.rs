@@ -19,7 +19,7 @@ fn pipeline(file: &str, bytes: &[u8]) -> Checked {
     let out = folder.path().join("out");
     fixture::render(&checked, &out);
     for tool in &checked.catalog.tools {
-        assert!(out.join(format!("{}.md", tool.safe_name)).is_file(), "{}", tool.name);
+        assert!(out.join(format!("{}.md", tool.names.safe)).is_file(), "{}", tool.names.canonical);
     }
     checked
 }
@@ -120,7 +120,7 @@ fn a_deep_schema_of_a_tool_is_documented() {
         "a.json",
         format!(r#"{{"name":"deep","description":"Goes deep.","inputSchema":{schema}}}"#).as_bytes(),
     );
-    assert!(fixture::only(&checked).call.is_some());
+    assert!(fixture::only(&checked).input.call.is_some());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_huge_file_is_a_finding() {
     )]);
     File::create(folder.path().join("a.json")).unwrap().set_len(100 << 20).unwrap();
     let checked = fixture::open(folder.path());
-    assert_eq!(fixture::only(&checked).name, "b");
+    assert_eq!(fixture::only(&checked).names.canonical, "b");
     assert!(fixture::codes(&checked).contains(&"file-too-large"), "{:?}", fixture::codes(&checked));
 }
 

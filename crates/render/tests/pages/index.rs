@@ -40,7 +40,7 @@ fn the_way_from_the_index_to_a_page_is_short() {
     for (count, most_pages, most_tokens) in [(1000, 2, 3000), (1853, 3, 5000)] {
         let tools: Vec<Value> = pool.catalog.tools[..count]
             .iter()
-            .map(|tool| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}}))
+            .map(|tool| json!({"name": tool.names.canonical, "description": tool.texts.description, "inputSchema": {"type": "object"}}))
             .collect();
         let checked = open_text("tools.json", &json!({ "tools": tools }).to_string());
         let out = tempfile::tempdir().unwrap();

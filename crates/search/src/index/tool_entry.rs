@@ -19,31 +19,31 @@ const MAX_ACTIONS: usize = 40;
 
 impl From<&Tool> for IndexEntry {
     fn from(tool: &Tool) -> Self {
-        let definition = &tool.definition;
-        let names = [&tool.name, &tool.safe_name, &tool.op].into_iter().chain(&tool.aliases);
-        let names: IndexSet<&String> = names.collect();
-        let mut texts = vec![(Field::Name, definition.name.clone()), (Field::Alias, tool.op.clone())];
-        let aliases = tool.aliases.iter().chain(&definition.title);
+        let Tool { names, labels, texts: told, input, rules, origin, .. } = tool;
+        let exact = [&names.canonical, &names.safe, &names.op].into_iter().chain(&names.aliases);
+        let exact: IndexSet<&String> = exact.collect();
+        let mut texts = vec![(Field::Name, names.written.clone()), (Field::Alias, names.op.clone())];
+        let aliases = names.aliases.iter().chain(&names.title);
         texts.extend(aliases.map(|alias| (Field::Alias, alias.clone())));
-        texts.push((Field::Short, tool.short.clone()));
-        texts.push((Field::Long, tool.description.clone()));
-        texts.extend(tool.returns.iter().map(|returns| (Field::Long, returns.clone())));
-        texts.extend(definition.tags.iter().map(|tag| (Field::Label, tag.clone())));
-        texts.extend(tool.categories.iter().map(|path| (Field::Label, path.to_string())));
-        texts.extend(tool.server.iter().map(|server| (Field::Label, server.clone())));
-        let examples =
-            tool.notes.iter().chain(tool.examples.iter().filter_map(|example| example.title.as_ref()));
+        texts.push((Field::Short, told.short.clone()));
+        texts.push((Field::Long, told.description.clone()));
+        texts.extend(told.returns.iter().map(|returns| (Field::Long, returns.clone())));
+        texts.extend(labels.tags.iter().map(|tag| (Field::Label, tag.clone())));
+        texts.extend(labels.categories.iter().map(|path| (Field::Label, path.to_string())));
+        texts.extend(origin.server.iter().map(|server| (Field::Label, server.clone())));
+        let titles = told.examples.iter().filter_map(|example| example.title.as_ref());
+        let examples = told.notes.iter().chain(titles);
         texts.extend(examples.map(|example| (Field::Example, example.clone())));
         // A reference counts where it is defined, not at each of its uses.
-        let root = Node::without_references(tool.parameters.schema());
+        let root = Node::without_references(input.parameters.schema());
         let mut left = MAX_PARAMETERS;
         parameters(&root, 0, &mut left, &mut texts);
         Self {
-            exact: names.into_iter().cloned().collect(),
+            exact: exact.into_iter().cloned().collect(),
             texts,
-            effect: Some(tool.effect),
-            server: tool.server.clone(),
-            categories: tool.categories.iter().map(ToString::to_string).collect(),
+            effect: Some(rules.effect),
+            server: origin.server.clone(),
+            categories: labels.categories.iter().map(ToString::to_string).collect(),
             actions: actions(&root),
         }
     }

@@ -54,8 +54,8 @@ pub fn by_llm(model: &dyn ChatModel, input: &str, tools: &[Arc<Tool>], words: &[
 fn question<'t>(input: &str, tools: impl Iterator<Item = &'t Tool>) -> String {
     let mut question = format!("Task:\n{input}\n\nTools:\n");
     for (place, tool) in tools.enumerate() {
-        let does: String = clean_line(&tool.description).chars().take(MAX_CHARS).collect();
-        let _ = writeln!(question, "{}. {}: {does}", place + 1, tool.name);
+        let does: String = clean_line(&tool.texts.description).chars().take(MAX_CHARS).collect();
+        let _ = writeln!(question, "{}. {}: {does}", place + 1, tool.names.canonical);
     }
     question
 }

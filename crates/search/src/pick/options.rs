@@ -32,7 +32,7 @@ impl Default for Options {
 impl Options {
     /// Whether a tool passes the filter.
     pub fn counts(&self, tool: &Tool) -> bool {
-        (self.allow_unsafe || tool.definition.safe != Some(false)) && self.filter.passes(tool)
+        (self.allow_unsafe || tool.rules.safe != Some(false)) && self.filter.passes(tool)
     }
 }
 
@@ -52,13 +52,12 @@ pub struct Filter {
 impl Filter {
     /// Whether the filter keeps a tool.
     pub fn passes(&self, tool: &Tool) -> bool {
-        let definition = &tool.definition;
-        let roles = &definition.allowed_roles;
+        let roles = &tool.rules.roles;
         let can =
-            |wanted: &String| definition.capabilities.iter().any(|known| known.eq_ignore_ascii_case(wanted));
+            |wanted: &String| tool.labels.capabilities.iter().any(|known| known.eq_ignore_ascii_case(wanted));
         self.role.as_ref().is_none_or(|role| roles.is_empty() || roles.contains(role))
             && self.capabilities.iter().all(can)
-            && self.max_cost.is_none_or(|most| definition.cost.is_none_or(|cost| cost <= most))
-            && self.max_effect.is_none_or(|most| tool.effect <= most)
+            && self.max_cost.is_none_or(|most| tool.labels.cost.is_none_or(|cost| cost <= most))
+            && self.max_effect.is_none_or(|most| tool.rules.effect <= most)
     }
 }

@@ -26,7 +26,7 @@ fn tools() -> Vec<Arc<Tool>> {
 }
 
 fn names(picks: &Picks) -> Vec<&str> {
-    picks.candidates.iter().map(|picked| picked.tool.name.as_str()).collect()
+    picks.candidates.iter().map(|picked| picked.tool.names.canonical.as_str()).collect()
 }
 
 /// The scores of these tools by words.
@@ -105,7 +105,7 @@ fn filters_keep_tools_out() {
 #[test]
 fn scores_are_kept_within_bounds() {
     let odd = |tools: &[Arc<Tool>], _: &[Score]| {
-        let score = |tool: &Arc<Tool>| match tool.name.as_str() {
+        let score = |tool: &Arc<Tool>| match tool.names.canonical.as_str() {
             "forecast" => 7.0,
             "list_orders" => f32::NAN,
             "refund_payment" => -1.0,
@@ -168,7 +168,7 @@ fn a_chat_model_scores_the_best_by_words_in_one_question() {
     };
     let picks = ask("Sure!\n```json\n{\"1\": 0.4, \"2\": 0.9, \"99\": 1, \"3\": \"x\"}\n```");
     assert_eq!(picks.candidates.len(), 2);
-    assert_eq!(picks.candidates[1].tool.name, "refund_payment");
+    assert_eq!(picks.candidates[1].tool.names.canonical, "refund_payment");
     assert!(ask("{}").candidates.is_empty());
     assert!(ask("neither tool fits").fallback.unwrap().contains("no JSON object"));
 }

@@ -7,8 +7,8 @@ use toolcrib_catalog::Tool;
 pub const MAX_CHARS: usize = 2_000;
 
 pub fn tool_text(tool: &Tool) -> String {
-    let name = words(&tool.definition.name);
-    let does = if tool.description.is_empty() { &tool.short } else { &tool.description };
+    let name = words(&tool.names.written);
+    let does = if tool.texts.description.is_empty() { &tool.texts.short } else { &tool.texts.description };
     cut(&format!("{name}: {does}"))
 }
 

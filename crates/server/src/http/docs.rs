@@ -145,11 +145,11 @@ impl Pages {
             Err(problem) => (NEGOTIATED, find(&cache.view, path).map_err(|_| problem)?),
         };
         let Some(tool) = cache.view.catalog().tools.get(index) else { return Err(no_place()) };
-        if tool.safe_name != name {
-            return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.safe_name, form)));
+        if tool.names.safe != name {
+            return Ok(redirect(&format!("{}/tools/{}{}", self.catalog.root(), tool.names.safe, form)));
         }
         if cache.view.is_forbidden(index) {
-            return Err(Problem::forbidden(&tool.safe_name));
+            return Err(Problem::forbidden(&tool.names.safe));
         }
         match form {
             MARKDOWN => self.markdown(index, tool, Media::Markdown),
@@ -164,13 +164,13 @@ impl Pages {
             Ok(Tagged::new(page.as_ref().map_err(Problem::internal)?.markdown.clone(), media))
         };
         match media {
-            Media::Markdown => self.catalog.served.answer(&format!("tools/{}.md", tool.safe_name), make),
+            Media::Markdown => self.catalog.served.answer(&format!("tools/{}.md", tool.names.safe), make),
             _ => Ok(make()?.answer()),
         }
     }
 
     pub(super) fn page_of(&self, tool: &Tool) -> Result<Response, Problem> {
-        let page = self.page(&format!("tools/{}.html", tool.safe_name))?;
+        let page = self.page(&format!("tools/{}.html", tool.names.safe))?;
         page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
     }
 
@@ -221,7 +221,7 @@ impl Pages {
     fn refuse_forbidden(&self, path: &str) -> Result<(), Problem> {
         let view = self.catalog.view();
         if let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json"))
-            && let Some(index) = view.catalog().tools.iter().position(|tool| tool.safe_name == name)
+            && let Some(index) = view.catalog().tools.iter().position(|tool| tool.names.safe == name)
             && view.is_forbidden(index)
         {
             return Err(Problem::forbidden(name));
@@ -249,18 +249,18 @@ pub(super) fn find(view: &CatalogView, name: &str) -> Result<usize, Problem> {
         Err(found) => found,
     };
     let unresolved = view.catalog().explain(name, found);
-    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
-    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
+    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.names.safe == name);
+    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.names.canonical)) {
         return Ok(index);
     }
     let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
-    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
+    let near = unresolved.near.iter().map(|tool| tool.names.safe.clone());
     let problem = Problem::new(code, unresolved.message).nearest(near);
     Err(match unresolved.near.first() {
         _ if unresolved.is_ambiguous => problem,
         Some(near) => problem.next(format!(
             "read {{root}}/tools/{}.md, or find the tool by what it does in {{root}}/tools/README.md",
-            near.safe_name
+            near.names.safe
         )),
         None => problem.next("find the tool by what it does in {root}/tools/README.md"),
     })

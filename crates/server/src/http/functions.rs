@@ -75,9 +75,9 @@ fn described(function: &Function, root: &str) -> Value {
     let tool = function.definition();
     json!({
         "name": function.name(),
-        "description": tool.map(|tool| tool.description.as_str()),
-        "input_schema": tool.and_then(|tool| tool.definition.parameters.as_ref()),
-        "example": tool.and_then(|tool| tool.call.as_ref()),
+        "description": tool.map(|tool| tool.texts.description.as_str()),
+        "input_schema": tool.and_then(|tool| tool.input.schema.as_ref()),
+        "example": tool.and_then(|tool| tool.input.call.as_ref()),
         "url": format!("{root}/v1/{}", function.name()),
     })
 }

@@ -65,16 +65,15 @@ pub(super) fn body_schema(path: &str) -> &'static Value {
 
 fn post_of(function: &Function) -> Value {
     let tool = function.definition();
-    let schema =
-        tool.and_then(|tool| tool.definition.parameters.as_ref()).map(|schema| schema.value().clone());
+    let schema = tool.and_then(|tool| tool.input.schema.as_ref()).map(|schema| schema.value().clone());
     let mut body = json!({ "schema": schema.unwrap_or_else(|| json!({ "type": "object" })) });
-    if let Some(example) = tool.and_then(|tool| tool.call.clone()) {
+    if let Some(example) = tool.and_then(|tool| tool.input.call.clone()) {
         body["example"] = Value::Object(example);
     }
     json!({
         "operationId": function.name(),
-        "summary": tool.map_or(function.name(), |tool| tool.short.as_str()),
-        "description": tool.map_or("", |tool| tool.description.as_str()),
+        "summary": tool.map_or(function.name(), |tool| tool.texts.short.as_str()),
+        "description": tool.map_or("", |tool| tool.texts.description.as_str()),
         "requestBody": { "required": false, "content": { "application/json": body } },
         "responses": {
             "200": { "$ref": "#/components/responses/Answer" },

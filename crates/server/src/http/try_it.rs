@@ -26,7 +26,7 @@ pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Resp
     let tool = view.catalog().tools.get(index).cloned();
     let tool = tool.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such tool"))?;
     if view.is_forbidden(index) {
-        return Err(Problem::forbidden(&tool.safe_name));
+        return Err(Problem::forbidden(&tool.names.safe));
     }
     let mut fields = context.browser().form(&catalog.caller, body).await?;
     let [raw, run, key] = ["json", "run", "key"].map(|name| take_field(&mut fields, name));
@@ -38,7 +38,7 @@ pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Resp
     match arguments {
         Err(problem) => (attempt.raw, attempt.problem) = (raw, Some(problem)),
         Ok(arguments) => {
-            let mut call = Map::from_iter([("op".to_string(), tool.op.as_str().into())]);
+            let mut call = Map::from_iter([("op".to_string(), tool.names.op.as_str().into())]);
             call.insert("args".into(), arguments.clone());
             call.insert("dry_run".into(), attempt.is_dry.into());
             if !attempt.is_dry && !key.is_empty() {

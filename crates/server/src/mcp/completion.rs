@@ -18,7 +18,7 @@ pub(super) fn of_docs(view: &CatalogView, request: &CompleteRequestParams) -> Co
     let typed = request.argument.value.to_lowercase();
     let mut found: Vec<(bool, &str)> = Vec::new();
     if is_name {
-        let names = view.catalog().tools.iter().map(|tool| tool.safe_name.as_str());
+        let names = view.catalog().tools.iter().map(|tool| tool.names.safe.as_str());
         let places = names.filter_map(|name| Some((name.to_lowercase().find(&typed)? > 0, name)));
         found.extend(places);
         found.sort_unstable();

@@ -46,7 +46,7 @@ fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
     let index = pages.iter().position(|page| page.path == path).map(DocResource::Index);
     index.or_else(|| {
         let tool = view.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
-        view.catalog().position(&tool.name).map(DocResource::Doc)
+        view.catalog().position(&tool.names.canonical).map(DocResource::Doc)
     })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn find(view: &CatalogView, uri: &str) -> McpResult<DocResource> {
     let name = path.strip_suffix(".md").unwrap_or(path);
     view.resolve(&decoded(name)).map(DocResource::Doc).map_err(|found| {
         let near = view.catalog().explain(name, found).near;
-        unknown(uri, near.iter().map(|tool| address(&tool.safe_name)).collect())
+        unknown(uri, near.iter().map(|tool| address(&tool.names.safe)).collect())
     })
 }
 
@@ -126,7 +126,7 @@ fn places(view: &CatalogView) -> McpResult<Vec<(String, DocResource)>> {
     let mut places: Vec<(String, DocResource)> =
         pages.map(|(index, page)| (format!("{ROOT}{}", page.path), DocResource::Index(index))).collect();
     let tools = view.catalog().tools.iter().enumerate();
-    places.extend(tools.map(|(index, tool)| (address(&tool.safe_name), DocResource::Doc(index))));
+    places.extend(tools.map(|(index, tool)| (address(&tool.names.safe), DocResource::Doc(index))));
     places.sort_by(|(left, _), (right, _)| key(left).cmp(&key(right)));
     Ok(places)
 }
@@ -157,10 +157,10 @@ fn resource(view: &CatalogView, address: &str, place: DocResource) -> McpResult<
         }
         DocResource::Doc(index) => {
             let tool = &view.catalog().tools[index];
-            let title = tool.definition.title.as_deref().unwrap_or(&tool.name);
-            let listed = Resource::new(address, clean_line(&tool.name))
+            let title = tool.names.title.as_deref().unwrap_or(&tool.names.canonical);
+            let listed = Resource::new(address, clean_line(&tool.names.canonical))
                 .with_title(clean_line(title))
-                .with_description(clean_line(&tool.short));
+                .with_description(clean_line(&tool.texts.short));
             if view.is_forbidden(index) {
                 listed
             } else {

@@ -39,11 +39,13 @@ static FUNCTIONS: LazyLock<Vec<Tool>> =
 fn as_tool(function: &Function) -> Option<Tool> {
     let definition = function.definition()?;
     // The whole schema, and not the compact one of `payload`: the list is short.
-    let schema = definition.parameters.schema().as_object()?.clone();
+    let schema = definition.input.parameters.schema().as_object()?.clone();
     let hints = ToolAnnotations::new();
     let hints =
         if function.may_change() { hints.read_only(false).destructive(true) } else { hints.read_only(true) };
-    Some(Tool::new(function.name(), clean_text(&definition.description), schema).with_annotations(hints))
+    Some(
+        Tool::new(function.name(), clean_text(&definition.texts.description), schema).with_annotations(hints),
+    )
 }
 
 /// One page of the list: the functions, then the catalog's tools. Clients of the older revisions refuse a list in which the

@@ -87,7 +87,7 @@ fn seen(requester: &Requester) -> impl Iterator<Item = (String, &Source)> {
     let sees_all = requester.caller.sees_everything() && requester.profile_name().is_none();
     view.catalog().config.live_sources().filter(move |(called, _)| {
         let mut tools = view.catalog().tools.iter().enumerate();
-        sees_all || tools.any(|(index, tool)| tool.place.file == *called && !view.is_forbidden(index))
+        sees_all || tools.any(|(index, tool)| tool.origin.place.file == *called && !view.is_forbidden(index))
     })
 }
 

@@ -84,12 +84,12 @@ fn is_counted(node: &CategoryNode) -> bool {
 pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Value {
     let tool = site.tool(shown);
     json!({
-        "name": shown_name(&tool.name, &tool.safe_name),
-        "href": format!("{root}tools/{}.html", tool.safe_name),
-        "short": inline_html(&tool.short),
-        "summary": clean_line(&tool.short),
-        "effect": tool.effect.as_str(),
-        "deprecated": tool.definition.deprecated == Some(true),
+        "name": shown_name(&tool.names.canonical, &tool.names.safe),
+        "href": format!("{root}tools/{}.html", tool.names.safe),
+        "short": inline_html(&tool.texts.short),
+        "summary": clean_line(&tool.texts.short),
+        "effect": tool.rules.effect.as_str(),
+        "deprecated": tool.labels.deprecated == Some(true),
         "callable": tool.not_callable().is_none(),
     })
 }
@@ -101,7 +101,7 @@ fn parts(site: &Site<'_>, category: usize, current: usize, root: &str) -> Vec<Va
         Some(Entry::Category(node)) => clipped(&site.index.categories[*node].title, 30),
         Some(Entry::Tool(shown)) => {
             let tool = site.tool(*shown);
-            clipped(&shown_name(&tool.name, &tool.safe_name), 30)
+            clipped(&shown_name(&tool.names.canonical, &tool.names.safe), 30)
         }
         None => String::new(),
     };

@@ -10,13 +10,15 @@ use toolcrib_definition::clean_text;
 
 /// The same call for programs to copy, each with a title.
 pub(super) fn same_calls(tool: &Tool, connect: &Connect, attempt: Option<(&str, &Attempt)>) -> Vec<Value> {
-    let arguments = attempt
-        .map_or_else(|| tool.call.clone().unwrap_or_default().into(), |(_, attempt)| attempt.filling(tool));
-    let url = format!("{}/v1/tools/{}", connect.http, tool.safe_name);
+    let arguments = attempt.map_or_else(
+        || tool.input.call.clone().unwrap_or_default().into(),
+        |(_, attempt)| attempt.filling(tool),
+    );
+    let url = format!("{}/v1/tools/{}", connect.http, tool.names.safe);
     let args = arguments.to_string();
     let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     let token = |text: &'static str| if connect.needs_token { text } else { "" };
-    let call = json!({"op": tool.op, "args": arguments}).to_string();
+    let call = json!({"op": tool.names.op, "args": arguments}).to_string();
     let texts = [
         (
             "curl",

@@ -94,7 +94,7 @@ impl<'a> Site<'a> {
 
     /// The tool of this name, if it is shown.
     pub(super) fn tool_named(&self, name: &str) -> Option<usize> {
-        self.index.tool_file(&self.catalog.named(name)?.safe_name)
+        self.index.tool_file(&self.catalog.named(name)?.names.safe)
     }
 
     /// Numbers of errors and warnings.

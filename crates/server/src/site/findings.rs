@@ -43,7 +43,7 @@ pub(super) fn row(site: &Site<'_>, finding: &Finding) -> Value {
     // Text between backticks is code.
     let line = |text: &str| inline_html(&clipped(&clean_line(text), MAX_MESSAGE));
     let named = finding.tool.as_deref().map(|name| {
-        let href = site.tool_named(name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
+        let href = site.tool_named(name).map(|shown| format!("tools/{}.html", site.tool(shown).names.safe));
         Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }
     });
     let place = finding.place.as_ref().filter(|place| !place.file.is_empty()).map(|place| {

@@ -35,8 +35,8 @@ impl Site<'_> {
     /// The link to a tool, by any of its names, if its page is there.
     pub(crate) fn tool_link(&self, name: &str, root: &str) -> Option<Link> {
         let tool = self.catalog.find(name)?;
-        self.index.tool_file(&tool.safe_name)?;
-        Some(Link { text: short_line(name), href: format!("{root}tools/{}.html", tool.safe_name) })
+        self.index.tool_file(&tool.names.safe)?;
+        Some(Link { text: short_line(name), href: format!("{root}tools/{}.html", tool.names.safe) })
     }
 }
 
@@ -193,8 +193,8 @@ impl Navigation<'_, '_> {
         let entry = |shown: usize| {
             let tool = self.site.tool(shown);
             json!({
-                "text": shown_name(&tool.name, &tool.safe_name),
-                "href": format!("{}tools/{}.html", self.position.root, tool.safe_name),
+                "text": shown_name(&tool.names.canonical, &tool.names.safe),
+                "href": format!("{}tools/{}.html", self.position.root, tool.names.safe),
                 "is_current": shown == current,
             })
         };

@@ -133,7 +133,7 @@ impl SiteIndex {
             .filter(|&place| chosen.contains(&std::ptr::from_ref(&catalog.tools[place])))
             .collect();
         tools.sort_by_cached_key(|&place| {
-            let name = &catalog.tools[place].name;
+            let name = &catalog.tools[place].names.canonical;
             (name.to_lowercase(), name.clone())
         });
         let mut in_order = tools.clone();
@@ -186,7 +186,7 @@ impl SiteIndex {
 
 /// The path of the schemas and payloads of a tool.
 pub(super) fn payloads_path(tool: &Tool) -> String {
-    format!("payloads/{}.json", tool.safe_name)
+    format!("payloads/{}.json", tool.names.safe)
 }
 
 /// The content of each path, from the root of the site.
@@ -213,7 +213,7 @@ fn addresses(
             .extend((0..pages.parts()).map(|part| (pages.path(part), Address::Category { category, part })));
     }
     for (shown, tool) in tools.iter().enumerate() {
-        addresses.insert(format!("tools/{}.html", tool.safe_name), Address::Tool(shown));
+        addresses.insert(format!("tools/{}.html", tool.names.safe), Address::Tool(shown));
         addresses.insert(payloads_path(tool), Address::Payloads(shown));
     }
     addresses

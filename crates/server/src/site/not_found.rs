@@ -23,7 +23,7 @@ impl<'a> Site<'a> {
             Resolved::Tool(tool) => vec![tool],
             Resolved::Ambiguous(tools) => tools,
         };
-        let meant = meant.iter().map(|tool| &tool.safe_name);
+        let meant = meant.iter().map(|tool| &tool.names.safe);
         let root = root_of(path);
         let shown = nearest.iter().chain(meant).filter_map(|name| self.index.tool_file(name));
         let tools: Vec<_> = shown.take(5).map(|tool| categories::entry(self, tool, &root)).collect();

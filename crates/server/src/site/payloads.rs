@@ -19,8 +19,7 @@ const RESULT_SCHEMA: &str = "result_schema";
 /// The file of a tool: its schemas as their author wrote them, and its entry in each provider's list of tools. Each
 /// value stands on lines of its own, with its key after two spaces, so that a script can cut it out unchanged.
 pub(super) fn payloads_file(site: &Site<'_>, tool: &Tool) -> String {
-    let definition = &tool.definition;
-    let schemas = [(SCHEMA, &definition.parameters), (RESULT_SCHEMA, &definition.result_schema)];
+    let schemas = [(SCHEMA, &tool.input.schema), (RESULT_SCHEMA, &tool.output)];
     let schemas =
         schemas.into_iter().filter_map(|(key, schema)| Some((key, schema.as_ref()?.value().clone())));
     let providers = Provider::ALL.iter();

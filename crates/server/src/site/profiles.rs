@@ -63,7 +63,7 @@ fn measured(site: &Site<'_>, profile: Option<&str>) -> Result<ProfileReports, Te
     let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
     let of = |mode| {
         let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
-        chosen.filter_map(|entry| site.index.tool_file(&entry.tool.safe_name)).collect()
+        chosen.filter_map(|entry| site.index.tool_file(&entry.tool.names.safe)).collect()
     };
     let full = of(DescriptionMode::Full);
     Ok(ProfileReports { report, full, deferred: of(DescriptionMode::Deferred) })

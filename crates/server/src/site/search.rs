@@ -23,9 +23,9 @@ impl SiteIndex {
     pub(super) fn search_script(&self, catalog: &Catalog) -> String {
         let row = |&place: &usize| {
             let tool = &catalog.tools[place];
-            let name = shown_name(&tool.name, &tool.safe_name);
-            let short = clipped(&clean_line(&tool.short), MAX_TEXT);
-            json!([name, tool.safe_name, short, tool.effect.as_str()]).to_string()
+            let name = shown_name(&tool.names.canonical, &tool.names.safe);
+            let short = clipped(&clean_line(&tool.texts.short), MAX_TEXT);
+            json!([name, tool.names.safe, short, tool.rules.effect.as_str()]).to_string()
         };
         let rows = self.tools.iter().map(row).collect::<Vec<_>>();
         format!("window.toolcribTools=[\n{}\n]\n", rows.join(",\n"))
@@ -40,7 +40,7 @@ impl Site<'_> {
     /// first ones are linked.
     pub fn results(&self, hits: &QueryHits) -> Value {
         let tools = hits.hits.iter().filter_map(|hit| {
-            let mut listed = entry(self, self.tool_named(&hit.tool.name)?, "");
+            let mut listed = entry(self, self.tool_named(&hit.tool.names.canonical)?, "");
             listed["reason"] = clean_line(&hit.hit.reason).into();
             Some(listed)
         });

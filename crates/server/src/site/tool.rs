@@ -39,8 +39,8 @@ const SECTIONS: [(&str, &str, &[&str]); 11] = [
 
 pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError> {
     let tool = site.tool(shown);
-    let name = match clean_line(&tool.name) {
-        name if name.is_empty() => tool.safe_name.clone(),
+    let name = match clean_line(&tool.names.canonical) {
+        name if name.is_empty() => tool.names.safe.clone(),
         name => name,
     };
     let values = values(site, shown, &name);
@@ -56,7 +56,7 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     let category = site.index.categories_of(shown).first().copied();
     let position = Position { category, tool: Some(shown), ..IN_FOLDER };
     let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
-    let frame = Frame::new(site, "tool", &name, clean_line(&tool.short), position)
+    let frame = Frame::new(site, "tool", &name, clean_line(&tool.texts.short), position)
         .with_crumbs(lineage.into_iter().map(|above| categories::link(site, above)));
     site.render("site/tool.html", frame, json!({ "tool": values, "sections": sections }))
 }
@@ -64,98 +64,98 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
 /// Values for the template.
 fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
     let tool = site.tool(shown);
-    let definition = &tool.definition;
     let lines = |texts: &[String]| texts.iter().map(|text| inline_html(text)).collect::<Vec<_>>();
     let cleaned = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>();
     let rules = |rules: fn(&Policy) -> &Vec<String>| {
-        tool.policy.as_ref().map(|policy| lines(rules(policy))).unwrap_or_default()
+        tool.texts.policy.as_ref().map(|policy| lines(rules(policy))).unwrap_or_default()
     };
-    let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
-    let place = &tool.place;
+    let result_schema = tool.output.as_ref().map(|schema| schema.value());
+    let place = &tool.origin.place;
     // A position in the file counts the tools before it, also tools that a reader may not see.
     let is_told = !site.is_served && !place.pointer.is_empty();
     let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
     let (lead, rest) = told_once(tool);
     let is_short = |title: &String| {
         let title = title.trim_end_matches('.');
-        let short = tool.short.trim_end_matches('.');
+        let short = tool.texts.short.trim_end_matches('.');
         title.to_lowercase() == short.to_lowercase()
     };
-    let title = definition.title.as_deref().map(clean_line);
+    let title = tool.names.title.as_deref().map(clean_line);
     let categories = site
         .index
         .categories_of(shown)
         .iter()
         .map(|&category| Link { text: site.index.titles(category), ..categories::link(site, category) });
     let attempt = if tool.not_callable().is_none() { site.attempt } else { None };
-    let fill_in = tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/'));
-    let example_texts = tool.example_texts.iter().map(|text| cut(clean_text(text).into(), MAX_EXAMPLE));
+    let fill_in = tool.input.fill_in.iter().map(|pointer| pointer.trim_start_matches('/'));
+    let example_texts = tool.texts.example_texts.iter().map(|text| cut(clean_text(text).into(), MAX_EXAMPLE));
     json!({
         "name": name,
         // The name, unless it is too long for a heading.
         "heading": clipped(name, MAX_HEADING),
         "title": title.filter(|title| !title.is_empty() && !is_short(title)),
-        "safe_name": tool.safe_name,
-        "op": clean_line(&tool.op),
-        "aliases": cleaned(&tool.aliases),
-        "tags": cleaned(&definition.tags),
-        "capabilities": cleaned(&definition.capabilities),
-        "roles": cleaned(&definition.allowed_roles),
-        "server": tool.server.as_deref().map(clean_line),
+        "safe_name": tool.names.safe,
+        "op": clean_line(&tool.names.op),
+        "aliases": cleaned(&tool.names.aliases),
+        "tags": cleaned(&tool.labels.tags),
+        "capabilities": cleaned(&tool.labels.capabilities),
+        "roles": cleaned(&tool.rules.roles),
+        "server": tool.origin.server.as_deref().map(clean_line),
         "source": clean_line(&format!("{}{at}", place.file)),
-        "effect": tool.effect.as_str(),
+        "effect": tool.rules.effect.as_str(),
         "approval": tool.wants_approval(),
-        "deprecated": definition.deprecated == Some(true),
-        "replaced_by": definition.replaced_by.as_deref().map(|name| replacement(site, name)),
+        "deprecated": tool.labels.deprecated == Some(true),
+        "replaced_by": tool.labels.replaced_by.as_deref().map(|name| replacement(site, name)),
         "not_callable": tool.not_callable().map(clean_line),
         "categories": categories.collect::<Vec<_>>(),
         "short": inline_html(lead),
         "long": blocks(&prose(rest)),
-        "arguments": definition.parameters.is_some().then(|| argument_list(tool.parameters.schema())),
+        "arguments": tool.input.schema.is_some().then(|| argument_list(tool.input.parameters.schema())),
         "result": result_schema.map(|schema| line(&type_words(schema))),
-        "returns": blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
-        "errors": lines(&tool.raises),
-        "call": tool.call.as_ref().map(|arguments| call(tool, arguments)),
+        "returns": blocks(&prose(tool.texts.returns.as_deref().unwrap_or_default())),
+        "errors": lines(&tool.texts.raises),
+        "call": tool.input.call.as_ref().map(|arguments| call(tool, arguments)),
         "fill_in": fill_in.collect::<Vec<_>>(),
         "try_it": attempt.map(|(csrf, attempt)| try_it(tool, csrf, attempt)),
         "calls": site.connect.map(|connect| same_calls(tool, connect, site.attempt)),
         "examples": examples(tool),
         "example_texts": example_texts.collect::<Vec<_>>(),
-        "notes": lines(&tool.notes),
+        "notes": lines(&tool.texts.notes),
         "dos": rules(|policy| &policy.dos),
         "donts": rules(|policy| &policy.donts),
         "edge_cases": rules(|policy| &policy.edge_cases),
-        "has_schema": definition.parameters.is_some(),
+        "has_schema": tool.input.schema.is_some(),
         "has_result_schema": result_schema.is_some(),
         "payloads": payloads(site, tool),
         "payloads_file": format!("../{}", payloads_path(tool)),
-        "doc": format!("{}.md", tool.safe_name),
+        "doc": format!("{}.md", tool.names.safe),
         "doc_version": Doc::of(tool, site.catalog).version(),
     })
 }
 
 fn replacement(site: &Site<'_>, name: &str) -> Value {
     let shown = match site.catalog.resolve(name) {
-        Resolved::Tool(tool) => site.index.tool_file(&tool.safe_name),
+        Resolved::Tool(tool) => site.index.tool_file(&tool.names.safe),
         _ => None,
     };
-    let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));
+    let href = shown.map(|shown| format!("{}.html", site.tool(shown).names.safe));
     json!({"name": shown_name(name, name), "href": href})
 }
 
 /// The short description and the rest of the long one. Where the long one begins with the short one and goes on in the
 /// same sentence, the long description alone, so that nothing is repeated.
 fn told_once(tool: &Tool) -> (&str, &str) {
-    let long = tool.long.trim();
-    let short = tool.short.trim_end_matches(['.', '。', '…']);
-    let Some(end) = end_of_short(long, short).filter(|end| *end > 0) else { return (&tool.short, long) };
+    let long = tool.texts.long.trim();
+    let short = &tool.texts.short;
+    let begun = short.trim_end_matches(['.', '。', '…']);
+    let Some(end) = end_of_short(long, begun).filter(|end| *end > 0) else { return (short, long) };
     let rest = &long[end..];
     let after = rest.strip_prefix(['.', '。']).unwrap_or(rest);
     let is_sentence =
         rest.starts_with('。') || rest.starts_with('.') && after.starts_with(char::is_whitespace);
     match after {
-        "" => (&tool.short, ""),
-        _ if is_sentence || after.starts_with("\n\n") => (&tool.short, after.trim_start_matches([' ', '\n'])),
+        "" => (short, ""),
+        _ if is_sentence || after.starts_with("\n\n") => (short, after.trim_start_matches([' ', '\n'])),
         _ => ("", long),
     }
 }
@@ -191,7 +191,7 @@ fn end_of_short(long: &str, short: &str) -> Option<usize> {
 
 /// A complete call, in the form that providers report it.
 fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
-    json_text(&json!({"name": tool.safe_name, "arguments": arguments}))
+    json_text(&json!({"name": tool.names.safe, "arguments": arguments}))
 }
 
 /// The examples; the first one is the ready-made call already, unless it adds something.
@@ -210,5 +210,5 @@ fn examples(tool: &Tool) -> Vec<Value> {
             })
         })
     };
-    tool.examples.iter().enumerate().filter_map(shown).collect()
+    tool.texts.examples.iter().enumerate().filter_map(shown).collect()
 }

@@ -31,13 +31,13 @@ pub struct Attempt {
 impl Attempt {
     /// The arguments in the fields of a sent form.
     pub fn read(tool: &Tool, fields: &[(String, String)]) -> Value {
-        form::read(&tool.parameters.root(), fields)
+        form::read(&tool.input.parameters.root(), fields)
     }
 
     /// The arguments that fill the form: those of the ready-made call before it was sent.
     pub(super) fn filling(&self, tool: &Tool) -> Value {
         match &self.arguments {
-            Value::Null => tool.call.clone().unwrap_or_default().into(),
+            Value::Null => tool.input.call.clone().unwrap_or_default().into(),
             sent => sent.clone(),
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
         .flatten()
         .filter_map(|error| Some((error["pointer"].as_str()?, clean_line(error["message"].as_str()?))));
     let said: HashMap<&str, String> = said.collect();
-    let rows = form::rows(&tool.parameters.root(), &arguments, &said);
+    let rows = form::rows(&tool.input.parameters.root(), &arguments, &said);
     let refused = if is_ok { None } else { answer };
     let message = refused.map(|answer| {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -73,7 +73,7 @@ pub(super) fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
     elsewhere.sort_unstable();
     json!({
         "csrf": csrf,
-        "action": format!("{}.html#try", tool.safe_name),
+        "action": format!("{}.html#try", tool.names.safe),
         "rows": rows,
         "json": if attempt.raw.is_empty() { json_text(&arguments) } else { cut(clean_text(&attempt.raw).into(), MAX_RAW) },
         "problem": attempt.problem.as_deref().map(inline_html).or_else(|| message.map(|message| inline_html(&clean_line(&message)))),
@@ -85,6 +85,6 @@ pub(super) fn try_it(tool: &Tool, csrf: &str, attempt: &Attempt) -> Value {
         "answer": answer.map(json_text),
         // A call that fits, and one with errors at its fields, say enough without the answer.
         "is_open": if is_ok { !attempt.is_dry } else { said.is_empty() },
-        "changes": tool.effect != Effect::Read,
+        "changes": tool.rules.effect != Effect::Read,
     })
 }

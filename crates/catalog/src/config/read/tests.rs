@@ -145,7 +145,7 @@ fn links_of_a_folder_that_nobody_named_are_read_within_it_alone() {
     symlink(&shared, folder.join("c")).unwrap();
     let tools = |workspace: Workspace| {
         let checked = crate::open(workspace);
-        let names = checked.catalog.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        let names = checked.catalog.tools.iter().map(|tool| tool.names.canonical.clone()).collect::<Vec<_>>();
         (names, checked.findings.iter().filter(|finding| finding.message.contains("leads out")).count())
     };
     assert_eq!(tools(read_found(&folder)), (vec!["inner".to_string()], 1));

@@ -84,7 +84,7 @@ fn one_bad_definition_costs_no_other() {
         ),
     ]);
     let checked = fixture::open(folder.path());
-    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.names.canonical.as_str()).collect();
     assert_eq!(names, ["x", "read_file"]);
 }
 
@@ -183,7 +183,7 @@ fn what_looks_like_a_tool_in_a_folder_and_is_not_understood_is_an_error() {
         let checked = fixture::open(folder.path());
         let errors: Vec<&str> = checked.findings.errors().map(|finding| finding.code.as_str()).collect();
         assert_eq!(errors, expect, "{key}: {:#?}", checked.findings);
-        let mut schemas = checked.catalog.tools.iter().map(|tool| tool.parameters.schema());
+        let mut schemas = checked.catalog.tools.iter().map(|tool| tool.input.parameters.schema());
         let has_phone = schemas.any(|schema| schema["properties"].get("phone").is_some());
         assert_eq!(has_phone, expect.is_empty(), "{key}");
     };

@@ -15,7 +15,6 @@ use decision::IN_CLIENT;
 use notice::announce;
 use question::{ask_client, note_on_client};
 use request::{approval_request, approval_required, denied};
-use toolcrib_definition::NoSchemaMode;
 use toolcrib_definition::guard::guarded;
 
 pub use argument_page::{erased, whole_arguments};
@@ -29,10 +28,7 @@ pub(super) async fn approve(call: &Checked) -> Result<Option<Approval>> {
 }
 
 async fn require_approval(call: &Checked) -> Result<Option<Approval>> {
-    let is_required = call.tool.definition.approval == Some(true)
-        || call.no_schema_mode() == Some(NoSchemaMode::HumanApproval)
-        || is_allowed_by_asking(call, &call.tool);
-    if !is_required {
+    if !call.tool.wants_approval() && !is_allowed_by_asking(call, &call.tool) {
         return Ok(None);
     }
     let key = call.state().hash_key().await.map_err(unavailable)?;

@@ -31,7 +31,7 @@ const MAX_QUESTION: usize = 20_000;
 /// its person, and can ask.
 pub(crate) fn is_allowed_by_asking(call: &Call, tool: &Tool) -> bool {
     call.config().exec.allow.is_none()
-        && tool.effect != Effect::Read
+        && tool.rules.effect != Effect::Read
         && call.context.caller.is_own_client
         && !runs_as_direct(call, tool)
         && client_to_ask(call).is_some_and(|origin| origin.takes_questions())
@@ -106,7 +106,7 @@ fn signed_part(approval: &Approval) -> [&str; 4] {
 /// The question whether to run a call; `None` for one too long to be read in a window.
 fn question(call: &Checked, approval: &Approval) -> Option<ElicitRequest> {
     let kind = if call.effect() == Effect::Destructive { "destructive" } else { "a change" };
-    let name = clean_line(&call.tool.name);
+    let name = clean_line(&call.tool.names.canonical);
     let message = format!("Run {name}, which is {kind}?\n\n{}", whole_arguments(approval));
     let requested_schema = ElicitationSchema::builder().build().ok()?;
     let is_short = message.len() <= MAX_QUESTION;

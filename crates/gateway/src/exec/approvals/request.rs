@@ -11,7 +11,7 @@ use crate::exec::call::{Call, Checked};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, now, random_id};
 use crate::tool_error::{ErrorCode, ToolError};
 use toolcrib_catalog::{Catalog, Tool};
-use toolcrib_definition::{Backend, clean_line};
+use toolcrib_definition::{Definition, clean_line};
 
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
@@ -24,7 +24,7 @@ pub(super) fn approval_request(call: &Checked, key: &str) -> Approval {
     let tool = call.tool();
     let caller = &call.context.caller;
     let now = now();
-    let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
+    let (arguments, hidden) = call.secrets().declared(tool.input.parameters.schema(), call.arguments());
     let hidden = hidden.into_iter().map(|secret| {
         let written = secret.value.to_string();
         let bytes = secret.value.as_str().map_or(written.len(), str::len);
@@ -50,9 +50,9 @@ pub(super) fn approval_request(call: &Checked, key: &str) -> Approval {
 /// What a person reads of a tool before deciding, to compare later definitions with it.
 pub fn readable_definition(tool: &Tool) -> Value {
     json!({
-        "description": tool.description,
-        "effect": tool.effect.as_str(),
-        "parameters": tool.parameters.schema(),
+        "description": tool.texts.description,
+        "effect": tool.rules.effect.as_str(),
+        "parameters": tool.input.parameters.schema(),
     })
 }
 
@@ -64,10 +64,10 @@ pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
     let mut known = BTreeSet::new();
     while let Some(tool) = left.pop() {
         let backend = Backends::configured(tool, &catalog.config);
-        bound.push(json!([tool.definition, tool.effect.as_str(), backend]));
-        if let Some(Backend::Steps(backend)) = &tool.definition.backend {
+        bound.push(json!([Definition::from(tool), tool.rules.effect.as_str(), backend]));
+        if let Some(backend) = tool.steps() {
             let called = backend.steps.iter().rev().filter_map(|step| catalog.find(&step.op));
-            left.extend(called.filter(|tool| known.insert(&tool.name)));
+            left.extend(called.filter(|tool| known.insert(&tool.names.canonical)));
         }
     }
     hash(key, &json!(bound).to_string())

@@ -173,7 +173,7 @@ pub(crate) fn failure_of(
         Some(404) => ErrorCode::NotFound,
         Some(409) => ErrorCode::Conflict,
         Some(429) => ErrorCode::RateLimited,
-        _ => code(error.kind, tool.effect),
+        _ => code(error.kind, tool.rules.effect),
     };
     let mut failure = ToolError::new(code, message, error.next_action).with_certainty(error.kind.certainty());
     if let (Some(seconds), ErrorCode::RateLimited) = (error.retry_after_seconds, code) {
@@ -186,7 +186,7 @@ pub(crate) fn failure_of(
         }
         failure = failure.detail("backend", secrets.redacted(&Value::Null, &sent.hide_in(answer)));
     }
-    if tool.effect != Effect::Read && failure.certainty == Certainty::Unknown {
+    if tool.rules.effect != Effect::Read && failure.certainty == Certainty::Unknown {
         failure = failure.detail("may_have_run", true);
     }
     failure
@@ -223,7 +223,7 @@ fn invalid_argument(
 
 /// A valid call of a tool without a backend: its caller has to run it.
 pub(crate) fn no_backend(tool: &Tool, arguments: &Value) -> ToolError {
-    let (why, next) = match (&tool.withheld, &tool.definition.backend) {
+    let (why, next) = match (&tool.rules.withheld, &tool.backend) {
         (Some(next), Some(Backend::Steps(_))) => ("its steps are wrong", next.as_str()),
         (Some(next), _) => ("the program or server that it needs is not trusted", next.as_str()),
         (None, _) => (
@@ -231,8 +231,8 @@ pub(crate) fn no_backend(tool: &Tool, arguments: &Value) -> ToolError {
             "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
         ),
     };
-    let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.op);
+    let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.names.op);
     let mut failure = ToolError::new(ErrorCode::NoBackend, message, next);
-    failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
+    failure.call = Some(json!({ "tool": tool.names.canonical, "arguments": arguments }));
     failure
 }

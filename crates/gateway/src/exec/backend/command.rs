@@ -65,7 +65,7 @@ pub(super) async fn run(
     let mut output = Output::default();
     let status = match output.read_while(&mut running, max_bytes, times).await {
         Ok(status) => status,
-        Err(Stopped::StdoutTooLong) if call.tool.effect == Effect::Read => {
+        Err(Stopped::StdoutTooLong) if call.tool.rules.effect == Effect::Read => {
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
             let content = secrets.hide(&String::from_utf8_lossy(&output.stdout)).into();
             return Ok(BackendResponse::new(content).warning(Some(warning)));
@@ -88,11 +88,7 @@ pub(super) async fn run(
 
 /// Whether output that can be read as JSON is JSON, and not text such as the version `3.10`, which a number would change.
 fn is_meant(json: &Value, written: &[u8], tool: &Tool) -> bool {
-    let has_text = tool
-        .definition
-        .result_schema
-        .as_ref()
-        .is_some_and(|schema| schema.root().type_words().eq(["string"]));
+    let has_text = tool.output.as_ref().is_some_and(|schema| schema.root().type_words().eq(["string"]));
     match json {
         _ if has_text => json.is_string(),
         Value::Number(number) => number.to_string().as_bytes() == written.trim_ascii(),
@@ -237,8 +233,8 @@ fn argument(template: &str, call: BackendRequest<'_>, are_options_over: bool) ->
 
 /// Whether schema or operator know an argument of this name. Braces around other names belong to the program.
 fn is_argument(name: &str, call: BackendRequest<'_>) -> bool {
-    call.tool.parameters.root().has_property(name)
-        || call.tool.set_arguments.iter().any(|argument| argument.name == name)
+    call.tool.input.parameters.root().has_property(name)
+        || call.tool.input.set_arguments.iter().any(|argument| argument.name == name)
 }
 
 /// Milliseconds to read on after the program has ended: its children may hold the pipe open.

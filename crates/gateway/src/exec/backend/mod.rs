@@ -68,14 +68,14 @@ impl Backends {
 
     /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
-        if tool.withheld.is_some() {
+        if tool.rules.withheld.is_some() {
             return None;
         }
-        if let Some(backend) = &tool.definition.backend {
+        if let Some(backend) = &tool.backend {
             return Some(Cow::Borrowed(backend));
         }
         let server = origin(tool, config)?;
-        Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
+        Some(Cow::Owned(Backend::Mcp { server, tool: tool.names.written.clone() }))
     }
 
     /// The backend of a tool with the configuration of its server. The value changes when either changes.

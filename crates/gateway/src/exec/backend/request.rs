@@ -67,7 +67,7 @@ impl BackendRequest<'_> {
 
     /// The arguments without secrets.
     pub(super) fn redacted(&self) -> Value {
-        self.secrets().redacted(self.tool.parameters.schema(), self.arguments)
+        self.secrets().redacted(self.tool.input.parameters.schema(), self.arguments)
     }
 }
 

@@ -10,8 +10,8 @@ use toolcrib_front::credentials::{CallerToken, SignInProblem, acts_as};
 /// The MCP server that a tool comes from, under the name that [`mcp_server`] takes: the live source that listed it, or
 /// the configured server that its definition names.
 pub(super) fn origin(tool: &Tool, config: &Config) -> Option<String> {
-    let listed = Some(tool.place.file.as_str()).filter(|file| mcp_server(config, file).is_some());
-    let configured = || tool.server.as_deref().filter(|name| config.servers.contains_key(*name));
+    let listed = Some(tool.origin.place.file.as_str()).filter(|file| mcp_server(config, file).is_some());
+    let configured = || tool.origin.server.as_deref().filter(|name| config.servers.contains_key(*name));
     listed.or_else(configured).map(str::to_string)
 }
 
@@ -41,11 +41,11 @@ pub(super) fn web_server<'o>(
             None => Err(not_configured(name, config)),
         };
     }
-    let of_tool = tool.server.as_ref().and_then(|name| servers.get_key_value(name));
+    let of_tool = tool.origin.server.as_ref().and_then(|name| servers.get_key_value(name));
     let mut with_url = servers.iter().filter(|(_, server)| server.url.is_some());
     let only = || with_url.next().xor(with_url.next());
     let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
-    let name = tool.server.as_deref().unwrap_or("api");
+    let name = tool.origin.server.as_deref().unwrap_or("api");
     found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name, config))
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<
         let repaired = validate(&tool, secrets, &mut request.args, beside, &mut request.warnings)
             .map_err(InvalidArguments::shortened)?;
         // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
-        take_from_own_arguments(request, tool.parameters.schema())?;
+        take_from_own_arguments(request, tool.input.parameters.schema())?;
         leave_out_hidden(request, &tool);
         Ok(repaired)
     })
@@ -110,10 +110,10 @@ mod tests {
     #[tokio::test]
     async fn work_over_its_time_is_stopped_and_is_the_fault_of_the_caller() {
         let tool = Arc::clone(&functions().tools[0]);
-        let call = tool.call.clone().map(Value::Object).unwrap();
+        let call = tool.input.call.clone().map(Value::Object).unwrap();
         let (done, is_done) = tokio::sync::oneshot::channel();
         let work = move || {
-            while tool.parameters.accepts(&call) {
+            while tool.input.parameters.accepts(&call) {
                 std::thread::yield_now();
             }
             done.send(()).unwrap();

@@ -25,12 +25,12 @@ const MAX_TAKEN: usize = 20;
 /// Separates the fields of the call from the arguments of a tool that can be called.
 pub(super) fn separate(call: &mut Call, tool: &Tool) -> Result<()> {
     let taken = separate_fields(&mut call.request, tool);
-    call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
+    call.is_dry_run = call.request.dry_run.unwrap_or(tool.rules.dry_run == Some(true));
     taken?;
-    call.validated = Some(tool.parameters.is_checked());
-    if let Callable::No(reason) = tool.parameters.callable() {
+    call.validated = Some(tool.input.parameters.is_checked());
+    if let Callable::No(reason) = tool.input.parameters.callable() {
         let next = "choose another tool, or say that this one is broken";
-        let message = format!("`{}` cannot be called: {reason}", tool.op);
+        let message = format!("`{}` cannot be called: {reason}", tool.names.op);
         return Err(ToolError::new(ErrorCode::NoBackend, message, next));
     }
     leave_out_hidden(&mut call.request, tool);
@@ -39,7 +39,7 @@ pub(super) fn separate(call: &mut Call, tool: &Tool) -> Result<()> {
 
 /// Leaves out arguments that the operator sets and hides: no caller can give them.
 pub(super) fn leave_out_hidden(request: &mut CallRequest, tool: &Tool) {
-    for argument in tool.set_arguments.iter().filter(|argument| argument.set.hidden) {
+    for argument in tool.input.set_arguments.iter().filter(|argument| argument.set.hidden) {
         let beside = request.extra_fields.shift_remove(&argument.name);
         let among = request.args.as_object_mut().and_then(|args| args.shift_remove(&argument.name));
         if beside.or(among).is_some() {
@@ -50,7 +50,7 @@ pub(super) fn leave_out_hidden(request: &mut CallRequest, tool: &Tool) {
 
 /// Moves the fields of the call out of its arguments, and makes these an object.
 fn separate_fields(request: &mut CallRequest, tool: &Tool) -> Result<()> {
-    let schema = tool.parameters.schema();
+    let schema = tool.input.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
     let taken = take_from_arguments(request, schema, &mut beside);
     if let Value::Object(rest) = beside {

@@ -18,7 +18,7 @@ use toolcrib_definition::{Effect, quoted};
 pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
     let context = call.context.clone();
     let by_exact_name = || match context.view.catalog().resolve(&call.request.op) {
-        Resolved::Tool(tool) => context.view.catalog().position(&tool.name),
+        Resolved::Tool(tool) => context.view.catalog().position(&tool.names.canonical),
         _ => None,
     };
     let found = match call.request.tool.or_else(by_exact_name) {
@@ -28,7 +28,7 @@ pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
     let found = found.and_then(|index| match context.view.catalog().tools.get(index) {
         Some(tool) if context.view.is_forbidden(index) => {
             context.caller.note_lacked_right(true);
-            Err(ToolError::lacks_role(ErrorCode::PermissionDenied, &tool.op))
+            Err(ToolError::lacks_role(ErrorCode::PermissionDenied, &tool.names.op))
         }
         Some(tool) => Ok((index, Arc::clone(tool))),
         None => Err(ToolError::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
@@ -49,7 +49,7 @@ fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize
         found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
-                request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.op));
+                request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.names.op));
                 tool
             }
             None => {
@@ -57,7 +57,7 @@ fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize
             }
         },
     };
-    catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
+    catalog.position(&tool.names.canonical).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
 /// The one tool with this name in another case, or with slashes or underscores in place of dots. Other separators are
@@ -67,14 +67,14 @@ fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     if let Resolved::Tool(tool) = catalog.resolve(&lower) {
         return Some(tool);
     }
-    catalog.respelled(&lower).filter(|tool| tool.effect != Effect::Destructive)
+    catalog.respelled(&lower).filter(|tool| tool.rules.effect != Effect::Destructive)
 }
 
 fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> ToolError {
     let next = "send the call again with one of `nearest` as `op`";
     let mut failure = ToolError::new(ErrorCode::Ambiguous, message, next);
-    failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = Some(near.first().map_or("root", |tool| group(&tool.op)).to_string());
+    failure.nearest = near.iter().map(|tool| tool.names.op.clone()).collect();
+    failure.help_path = Some(near.first().map_or("root", |tool| group(&tool.names.op)).to_string());
     failure
 }
 
@@ -86,21 +86,21 @@ fn unknown(context: &FunctionContext, name: &str, near: &[&Tool], args: &Value) 
     let unlisted = context.services.backends.unlisted(&context.caller);
     let message = format!("there is no op `{}`{unlisted}", quoted(name));
     let mut failure = ToolError::new(ErrorCode::NotFound, message, next);
-    failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
+    failure.nearest = near.iter().map(|tool| tool.names.op.clone()).collect();
     failure.help_path = Some(nearest_group(context.view.catalog(), name, near).to_string());
     let usable = near.iter().find(|tool| {
-        let place = context.view.catalog().position(&tool.name);
+        let place = context.view.catalog().position(&tool.names.canonical);
         place.is_some_and(|index| !context.view.is_forbidden(index))
     });
     // The tool of a destructive call is never guessed.
-    let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
+    let Some(tool) = usable.filter(|tool| tool.rules.effect != Effect::Destructive) else { return failure };
     let args = match args {
         Value::String(text) => decoded(text).unwrap_or_default(),
         Value::Null => Value::Object(Default::default()),
         args => args.clone(),
     };
-    let args = without(tool.parameters.schema(), args);
-    failure.example_op = Some(tool.op.clone());
+    let args = without(tool.input.parameters.schema(), args);
+    failure.example_op = Some(tool.names.op.clone());
     failure.offering(corrected(tool, context.view.catalog().secrets(), &args))
 }
 
@@ -109,12 +109,12 @@ fn nearest_group<'n>(catalog: &'n Catalog, name: &'n str, near: &[&'n Tool]) -> 
     let mut prefix = name;
     while let Some((shorter, _)) = prefix.rsplit_once('.') {
         let is_group = |op: &str| op.strip_prefix(shorter).is_some_and(|rest| rest.starts_with('.'));
-        if catalog.tools.iter().any(|tool| is_group(&tool.op)) {
+        if catalog.tools.iter().any(|tool| is_group(&tool.names.op)) {
             return shorter;
         }
         prefix = shorter;
     }
-    near.first().map_or("root", |tool| group(&tool.op))
+    near.first().map_or("root", |tool| group(&tool.names.op))
 }
 
 fn group(op: &str) -> &str {

@@ -30,7 +30,7 @@ pub(super) fn pass_gates(call: &mut Call, tool: &Tool) -> Result<()> {
     if let Some(failure) = function_denies(call, tool) {
         return Err(failure);
     }
-    if call.request.limit == EffectLimit::WritesOnly && tool.effect == Effect::Read {
+    if call.request.limit == EffectLimit::WritesOnly && tool.rules.effect == Effect::Read {
         call.request.warnings.push(CHANGES_NOTHING.into());
     }
     let denied = effect_denied(call, tool);
@@ -41,11 +41,11 @@ pub(super) fn pass_gates(call: &mut Call, tool: &Tool) -> Result<()> {
         }
         None => {}
     }
-    if call.no_schema_mode() == Some(NoSchemaMode::ReadOnly) && tool.effect != Effect::Read {
+    if call.no_schema_mode() == Some(NoSchemaMode::ReadOnly) && tool.rules.effect != Effect::Read {
         let message = format!(
             "`{}` has no schema, and without one only calls that change nothing are run; this one is {}",
-            tool.op,
-            kind(tool.effect)
+            tool.names.op,
+            kind(tool.rules.effect)
         );
         let next = "do without it, or tell the user that the tool needs a schema";
         return Err(ToolError::new(ErrorCode::PermissionDenied, message, next));
@@ -54,7 +54,7 @@ pub(super) fn pass_gates(call: &mut Call, tool: &Tool) -> Result<()> {
         call.request.warnings.push(NOT_CHECKED.into());
     }
     // A call with a key may have its answer already.
-    if tool.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
+    if tool.rules.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
         require_writable(&call.context, &mut call.request.warnings)?;
     }
     Ok(())
@@ -70,12 +70,12 @@ fn kind(effect: Effect) -> &'static str {
 
 /// The error of a write by a function that runs reads only.
 fn function_denies(call: &Call, tool: &Tool) -> Option<ToolError> {
-    if call.request.limit != EffectLimit::ReadsOnly || tool.effect == Effect::Read {
+    if call.request.limit != EffectLimit::ReadsOnly || tool.rules.effect == Effect::Read {
         return None;
     }
-    let kind = kind(tool.effect);
+    let kind = kind(tool.rules.effect);
     let function = call.request.function;
-    let message = format!("`{}` is {kind}, and {function} runs reads only", tool.op);
+    let message = format!("`{}` is {kind}, and {function} runs reads only", tool.names.op);
     let next = "send the same call with tool_exec_write";
     Some(ToolError::new(ErrorCode::PermissionDenied, message, next))
 }
@@ -92,7 +92,7 @@ fn allowed_by_server(call: &Call, tool: &Tool) -> Effect {
 /// The error of the first setting that forbids the effect of this tool.
 fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
     let caller = &call.context.caller;
-    let needed = tool.effect.as_str();
+    let needed = tool.rules.effect.as_str();
     let of_server = allowed_by_server(call, tool);
     let profile = call.context.view.profile_name();
     let of_profile = profile.and_then(|name| Some((name, call.config().profiles.get(name)?.allow?)));
@@ -100,14 +100,14 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         let file = call.config().place(caller.is_own_client);
         format!("the operator allows it with `allow = \"{needed}\"` below `[{section}]` in {file}")
     };
-    let (who, most, how) = if tool.effect > of_server {
+    let (who, most, how) = if tool.rules.effect > of_server {
         ("this server".to_string(), of_server, by_operator("exec"))
-    } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
+    } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.rules.effect > *allow) {
         (format!("the profile `{name}`"), allow, by_operator(&format!("profile.{name}")))
-    } else if tool.effect > caller.allow && caller.name.is_empty() {
+    } else if tool.rules.effect > caller.allow && caller.name.is_empty() {
         let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
         ("this call".to_string(), caller.allow, how)
-    } else if tool.effect > caller.allow {
+    } else if tool.rules.effect > caller.allow {
         caller.note_lacked_right(!call.is_dry_run);
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
         ("your token or session".to_string(), caller.allow, how)
@@ -118,8 +118,8 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<ToolError> {
         Effect::Read => "reads only",
         _ => "reads and writes, and nothing destructive",
     };
-    let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
-    let is_for_asking = tool.effect > of_server
+    let message = format!("`{}` is {}, and {who} allows {most}", tool.names.op, kind(tool.rules.effect));
+    let is_for_asking = tool.rules.effect > of_server
         && call.config().serve.split_exec
         && caller.is_own_client
         && may_run_as_direct(call, tool);

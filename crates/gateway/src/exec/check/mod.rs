@@ -24,13 +24,13 @@ pub(super) use gates::{require_writable, unwritable};
 /// Makes all checks, in order; the first error ends them. The call has valid arguments afterwards.
 pub(super) async fn check(call: &mut Call) -> Result<Arc<Tool>> {
     let (index, tool) = find_tool(call).await?;
-    call.request.op.clone_from(&tool.op);
+    call.request.op.clone_from(&tool.names.op);
     call.tool = Some(Arc::clone(&tool));
     separate(call, &tool)?;
     pass_first_gates(call, &tool)?;
     read_arguments(call, &tool).await?;
     if let Some(expression) = &call.request.select {
-        let schema = tool.definition.result_schema.as_ref();
+        let schema = tool.output.as_ref();
         check_select(expression, schema.map(shape_of_schema))?;
     }
     pass_gates(call, &tool)?;

@@ -9,7 +9,7 @@ use toolcrib_render::help::{self, Format, HelpOptions, of_tool};
 /// Refuses a call whose doc has to be read and was not. The error carries help, so that the next call can pass.
 pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), ToolError> {
     // The arguments of a step are its author's.
-    if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.effect) {
+    if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.rules.effect) {
         return Ok(());
     }
     let Some(Ok(doc)) = call.context.view.page(index) else { return Ok(()) };
@@ -19,7 +19,7 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
     };
     let session = call.context.caller.session();
     if let Some(session) = &session {
-        let given = call.state().doc_read_version(session, &tool.op).await.ok().flatten();
+        let given = call.state().doc_read_version(session, &tool.names.op).await.ok().flatten();
         if given.is_some_and(|version| version == doc.version) {
             return Ok(());
         }
@@ -34,13 +34,13 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
     help.insert("doc_version".into(), doc.version.as_str().into());
     help.insert("receipt".into(), doc.receipt.as_str().into());
     let given = match &session {
-        Some(session) => call.state().record_doc_read(session, &tool.op, &doc.version).await.is_ok(),
+        Some(session) => call.state().record_doc_read(session, &tool.names.op, &doc.version).await.is_ok(),
         None => false,
     };
     let message = if is_stale {
-        format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.op)
+        format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.names.op)
     } else {
-        format!("the doc of `{}` has to be read before it is called", tool.op)
+        format!("the doc of `{}` has to be read before it is called", tool.names.op)
     };
     let next = if given {
         "read `help` here, then send the call again"

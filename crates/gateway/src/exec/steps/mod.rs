@@ -67,7 +67,7 @@ struct Run<'c> {
 
 impl<'c> Run<'c> {
     fn new(call: &'c Checked, arguments: &'c Value, set: &[Value]) -> Self {
-        let schema = call.tool().parameters.schema();
+        let schema = call.tool().input.parameters.schema();
         let given = call.request.idempotency_key.clone();
         let changes = call.effect() != Effect::Read && !call.is_dry_run;
         let (_, hidden) = call.secrets().split(schema, arguments);
@@ -129,7 +129,7 @@ impl<'c> Run<'c> {
         let tool = call.context.view.catalog().tools.get(index)?;
         let backend = Backends::of(tool, call.config())?;
         let runs = !call.context.view.is_forbidden(index)
-            && tool.effect <= call.effect()
+            && tool.rules.effect <= call.effect()
             && !matches!(*backend, Backend::Steps(_));
         runs.then(|| (index, Arc::clone(tool)))
     }
@@ -153,14 +153,15 @@ impl<'c> Run<'c> {
             Err(Unresolved::NotRun(other)) => {
                 let why = format!("it needs the result of `{other}`, which a dry run does not run");
                 let args = Value::Object(step.args.clone());
-                let args = self.call.secrets().redacted(tool.parameters.schema(), &args);
-                self.add_to_report(step, &tool.op, json!({ "args": args, "not_run": why }));
+                let args = self.call.secrets().redacted(tool.input.parameters.schema(), &args);
+                self.add_to_report(step, &tool.names.op, json!({ "args": args, "not_run": why }));
                 return Ok(());
             }
             Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
         };
-        let shown = is_dry_run
-            .then(|| self.hidden.hide_in(self.call.secrets().redacted(tool.parameters.schema(), &args)));
+        let shown = is_dry_run.then(|| {
+            self.hidden.hide_in(self.call.secrets().redacted(tool.input.parameters.schema(), &args))
+        });
         let result = self.call_step(step, (index, &tool), args).await;
         let result = result.map_err(|error| self.failed(step, &tool, error, notes))?;
         Self::warnings(step, &result, notes);
@@ -169,9 +170,9 @@ impl<'c> Run<'c> {
             Err(error) => return Err(self.failed(step, &tool, error, notes)),
             Ok(value) => value,
         };
-        if is_dry_run && tool.effect != Effect::Read {
+        if is_dry_run && tool.rules.effect != Effect::Read {
             let would = self.hidden.hide_in(result_of_step["would"].take());
-            self.add_to_report(step, &tool.op, json!({ "args": shown, "would": would }));
+            self.add_to_report(step, &tool.names.op, json!({ "args": shown, "would": would }));
             return Ok(());
         }
         let mut facts = json!({ "ok": true });
@@ -181,8 +182,8 @@ impl<'c> Run<'c> {
         if result.meta.replayed {
             facts["replayed"] = true.into();
         }
-        self.add_to_report(step, &tool.op, facts);
-        if tool.effect != Effect::Read {
+        self.add_to_report(step, &tool.names.op, facts);
+        if tool.rules.effect != Effect::Read {
             self.written.push(&step.id);
         }
         self.last = result_of_step;
@@ -192,12 +193,12 @@ impl<'c> Run<'c> {
 
     /// Calls the tool of a step. A write that failed under the key of an earlier call is tried again under the next one.
     async fn call_step(&self, step: &Step, (index, tool): (usize, &Tool), args: Value) -> Result<Envelope> {
-        let is_write = tool.effect != Effect::Read;
+        let is_write = tool.rules.effect != Effect::Read;
         let key = if is_write { self.key.as_deref() } else { None };
         for attempt in 1..=MAX_ATTEMPTS {
             let request = CallRequest {
                 function: self.call.request.function,
-                op: tool.op.clone(),
+                op: tool.names.op.clone(),
                 tool: Some(index),
                 args: args.clone(),
                 idempotency_key: key.map(|key| key_of(key, step, attempt)),
@@ -268,10 +269,10 @@ impl<'c> Run<'c> {
         if !error.field_errors.is_empty() {
             facts["field_errors"] = self.hidden.hide_in(json!(error.field_errors));
         }
-        self.add_to_report(step, &tool.op, json!({ "error": facts }));
+        self.add_to_report(step, &tool.names.op, json!({ "error": facts }));
         let not_run = self.left.iter().map(|step| json!({ "id": step.id, "op": step.op, "not_run": true }));
         self.report.extend(not_run);
-        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, error.message);
+        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.names.op, error.message);
         text.push_str(&self.account(may_have_run, is_partly_done));
         let mut next = error.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
@@ -280,7 +281,7 @@ impl<'c> Run<'c> {
                 "; retry with \"idempotency_key\": \"{key}\" to resume: finished steps are skipped"
             ));
         }
-        let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
+        let may_have_changed = is_partly_done || (was_sent && tool.rules.effect != Effect::Read);
         let certainty = if may_have_changed { Certainty::Partly } else { Certainty::NotRun };
         let mut whole = ToolError::new(code, text, next).with_certainty(certainty);
         if let Value::Object(hints) = self.hidden.hide_in(Value::Object(error.hints)) {

@@ -43,7 +43,7 @@ fn group(view: &CatalogView, segments: &[String]) -> Option<usize> {
     let tree = view.tree();
     let tools = &view.catalog().tools;
     let group = format!("{}.", segments.join(".").to_lowercase());
-    let ops = tools.iter().enumerate().filter(|(_, tool)| tool.op.starts_with(&group));
+    let ops = tools.iter().enumerate().filter(|(_, tool)| tool.names.op.starts_with(&group));
     let members: Vec<usize> = ops.map(|(index, _)| index).collect();
     if members.is_empty() {
         return None;

@@ -134,7 +134,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
 /// The reason why a category fits: its name, the tools below it, or its other texts.
 fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> String {
     let tools = known.tools.iter().filter_map(|&tool| view.catalog().tools.get(tool));
-    let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
+    let tools: Vec<&str> = tools.map(|tool| tool.names.op.as_str()).collect();
     let named = is_named.then(|| format!("name: {name}"));
     let tools = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
     let parts: Vec<String> = named.into_iter().chain(tools).collect();

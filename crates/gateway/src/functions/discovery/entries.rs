@@ -107,9 +107,9 @@ impl ToolEntry {
     pub(super) fn of(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Self {
         let tool = &view.catalog().tools[index];
         Self {
-            tool_id: tool.op.clone(),
+            tool_id: tool.names.op.clone(),
             path: segments(view.tree().node(place)),
-            summary: tool.short.clone(),
+            summary: tool.texts.short.clone(),
             tags: tool.tags().iter().map(ToString::to_string).collect(),
             confidence: hit.map(|hit| hundredths(hit.confidence)),
             reason: hit.map(|hit| hit.reason.clone()),

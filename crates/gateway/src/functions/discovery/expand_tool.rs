@@ -11,8 +11,8 @@ use crate::context::{CatalogView, FunctionContext};
 use crate::functions::arguments::Arguments;
 use crate::functions::read_tool_doc::ReadPage;
 use crate::tool_error::{Result, ToolError};
-use toolcrib_catalog::{Callable, Tool};
-use toolcrib_definition::{Effect, NoSchemaMode, Schema};
+use toolcrib_catalog::Tool;
+use toolcrib_definition::{Effect, Schema};
 
 /// Arguments of `expand_tool`.
 #[derive(Deserialize)]
@@ -68,8 +68,8 @@ impl Arguments for ExpandTool {
 
 /// The ready-made call; for a destructive tool, a dry run.
 fn called(tool: &Tool) -> Option<Value> {
-    let mut call = json!({ "tool_id": tool.op, "arguments": tool.call.as_ref()? });
-    if tool.effect == Effect::Destructive {
+    let mut call = json!({ "tool_id": tool.names.op, "arguments": tool.input.call.as_ref()? });
+    if tool.rules.effect == Effect::Destructive {
         call["dry_run"] = true.into();
     }
     Some(call)
@@ -78,30 +78,24 @@ fn called(tool: &Tool) -> Option<Value> {
 fn expanded(view: &CatalogView, index: usize, tool: &Tool) -> Result<Expanded> {
     let page = view.page(index).ok_or_else(|| ToolError::internal("this tool has no place"))?;
     let page = page.as_ref().map_err(ToolError::internal)?;
-    let definition = &tool.definition;
     let tree = view.tree();
     let mut places = tree.places(index).iter().map(|&place| segments(tree.node(place)));
-    let (not_callable, unchecked) = match tool.parameters.callable() {
-        Callable::No(reason) => (Some(reason.clone()), false),
-        Callable::Unchecked(mode) => (None, *mode == NoSchemaMode::HumanApproval),
-        Callable::Checked => (None, false),
-    };
     let mut expanded = Expanded {
-        tool_id: tool.op.clone(),
+        tool_id: tool.names.op.clone(),
         path: places.next().unwrap_or_default(),
         also_in: places.collect(),
-        name: tool.name.clone(),
-        summary: tool.short.clone(),
-        args_schema: definition.parameters.as_ref().and_then(verbatim),
-        result_schema: definition.result_schema.as_ref().and_then(verbatim),
-        effect: tool.effect,
-        approval: definition.approval == Some(true) || unchecked,
-        deprecated: definition.deprecated == Some(true),
-        replaced_by: definition.replaced_by.clone(),
-        cost: definition.cost,
-        not_callable,
+        name: tool.names.canonical.clone(),
+        summary: tool.texts.short.clone(),
+        args_schema: tool.input.schema.as_ref().and_then(verbatim),
+        result_schema: tool.output.as_ref().and_then(verbatim),
+        effect: tool.rules.effect,
+        approval: tool.wants_approval(),
+        deprecated: tool.labels.deprecated == Some(true),
+        replaced_by: tool.labels.replaced_by.clone(),
+        cost: tool.labels.cost,
+        not_callable: tool.not_callable().map(str::to_string),
         example: called(tool),
-        fill_in: tool.fill_in.iter().map(|pointer| format!("/arguments{pointer}")).collect(),
+        fill_in: tool.input.fill_in.iter().map(|pointer| format!("/arguments{pointer}")).collect(),
         doc_version: page.version.clone(),
         schema_version: None,
     };

@@ -91,7 +91,7 @@ fn key(view: &CatalogView, line: &Line) -> String {
             let node = view.tree().node(*node);
             format!("0{} {}", node.name.to_lowercase(), node.path)
         }
-        Line::Tool(tool, _) => format!("1{}", view.catalog().tools[*tool].op),
+        Line::Tool(tool, _) => format!("1{}", view.catalog().tools[*tool].names.op),
     }
 }
 

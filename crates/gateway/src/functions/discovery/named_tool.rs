@@ -37,9 +37,9 @@ fn unknown_tool(view: &CatalogView, name: &str, found: Resolved<'_>) -> ToolErro
             "ask for one of `nearest`, or find the tool by what it does with search_tool_by_category",
         ),
     };
-    let hint = |tool: &&Tool| json!({ "tool_id": tool.op, "summary": tool.short });
+    let hint = |tool: &&Tool| json!({ "tool_id": tool.names.op, "summary": tool.texts.short });
     let hints: Vec<Value> = unresolved.near.iter().map(hint).collect();
     let mut error = ToolError::new(code, unresolved.message, next).hint("tools", hints);
-    error.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
+    error.nearest = unresolved.near.iter().map(|tool| tool.names.op.clone()).collect();
     error
 }

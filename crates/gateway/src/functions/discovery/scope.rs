@@ -37,7 +37,7 @@ impl Scope<'_> {
     /// The tools in it, by position.
     pub(super) fn tools(self, view: &CatalogView) -> impl Iterator<Item = usize> {
         let below = &view.tree().node(self.node).descendant_tools;
-        below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].definition.tags))
+        below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].labels.tags))
     }
 
     /// Which tools are in it; `None` if all are.

@@ -156,11 +156,11 @@ impl LabelFile {
 
 /// Position of the tool with this name, or why the name identifies no tool.
 fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
-    if let Some(place) = catalog.find(name).and_then(|tool| catalog.position(&tool.name)) {
+    if let Some(place) = catalog.find(name).and_then(|tool| catalog.position(&tool.names.canonical)) {
         return Ok(place);
     }
     let unresolved = catalog.explain(name, catalog.resolve(name));
-    let near: Vec<&str> = unresolved.near.iter().map(|tool| tool.name.as_str()).collect();
+    let near: Vec<&str> = unresolved.near.iter().map(|tool| tool.names.canonical.as_str()).collect();
     let help = match near.first() {
         Some(_) if unresolved.is_ambiguous => format!("say which: {}", near.join(", ")),
         Some(near) => format!("did you mean `{near}`?"),

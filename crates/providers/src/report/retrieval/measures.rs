@@ -128,7 +128,8 @@ impl QueryOutcome {
 
     /// What a reader needs to see of a failed query.
     pub(super) fn wrong(&self, catalog: &Catalog, labels: &Labels, labelled: &Labelled) -> WrongQuery {
-        let name = |tool: usize| catalog.tools.get(tool).map(|tool| tool.name.clone()).unwrap_or_default();
+        let tool = |index: usize| catalog.tools.get(index);
+        let name = |index| tool(index).map(|tool| tool.names.canonical.clone()).unwrap_or_default();
         let hits = self.hits.iter().take(HITS);
         WrongQuery {
             file: labels.file.clone(),

@@ -36,16 +36,16 @@ fn obey(file: &Path, all: &[(Provider, SchemaRules)]) -> usize {
     let checked = catalog::open(config::read(file));
     let tools = &checked.catalog.tools;
     let law = |(index, tool): (usize, &catalog::Tool)| {
-        tool.parameters.validator()?;
+        tool.input.parameters.validator()?;
         // Large schemas consist mostly of shared definitions; a few of them test as much.
-        if index % 8 != 0 && measure(tool.parameters.schema()).0 > 1_000 {
+        if index % 8 != 0 && measure(tool.input.parameters.schema()).0 > 1_000 {
             return None;
         }
-        let mut calls: Vec<Value> = tool.call.iter().map(|call| Value::Object(call.clone())).collect();
-        calls.extend(tool.examples.iter().map(|example| Value::Object(example.arguments.clone())));
-        let accepted: Vec<&Value> = calls.iter().filter(|call| tool.parameters.accepts(call)).collect();
-        let held = Law::new(tool.parameters.schema(), accepted).holds(all);
-        held.err().map(|error| format!("{}: {error}", tool.name))
+        let mut calls: Vec<Value> = tool.input.call.iter().map(|call| Value::Object(call.clone())).collect();
+        calls.extend(tool.texts.examples.iter().map(|example| Value::Object(example.arguments.clone())));
+        let accepted: Vec<&Value> = calls.iter().filter(|call| tool.input.parameters.accepts(call)).collect();
+        let held = Law::new(tool.input.parameters.schema(), accepted).holds(all);
+        held.err().map(|error| format!("{}: {error}", tool.names.canonical))
     };
     let wrong: Vec<String> = tools.par_iter().map(|tool| &**tool).enumerate().filter_map(law).collect();
     assert!(wrong.is_empty(), "{} wrong in {}; first: {}", wrong.len(), file.display(), wrong[0]);
@@ -72,12 +72,13 @@ fn thinned(file: &Path, folder: &Path) -> PathBuf {
 }
 
 fn is_strict(tool: &catalog::Tool) -> bool {
-    let Some(_) = tool.parameters.validator() else { return false };
+    let Some(_) = tool.input.parameters.validator() else { return false };
     [Provider::OpenAi, Provider::Anthropic].into_iter().all(|provider| {
-        let view = view(tool.parameters.schema(), rules(provider), false, Some(&mut StrictBudget::default()))
-            .unwrap();
+        let view =
+            view(tool.input.parameters.schema(), rules(provider), false, Some(&mut StrictBudget::default()))
+                .unwrap();
         let schema = view.schema.unwrap();
-        assert!(!view.strict || compile(&schema).is_ok(), "{}: {schema}", tool.name);
+        assert!(!view.strict || compile(&schema).is_ok(), "{}: {schema}", tool.names.canonical);
         view.strict
     })
 }

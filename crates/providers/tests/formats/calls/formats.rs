@@ -278,7 +278,7 @@ fn every_ready_made_call_comes_back() {
         .catalog
         .tools
         .iter()
-        .filter_map(|tool| Some((tool.name.as_str(), Value::Object(tool.call.clone()?))))
+        .filter_map(|tool| Some((tool.names.canonical.as_str(), Value::Object(tool.input.call.clone()?))))
         .collect();
     assert!(calls.len() > 50);
     for &provider in Provider::ALL {

@@ -171,7 +171,7 @@ fn the_canonical_schema_is_untouched() {
     for file in ["notion-openapi.json", "universal-agent-openai.json"] {
         let (_, checked) = fixture::catalog(file);
         let written = || -> Vec<String> {
-            checked.catalog.tools.iter().map(|tool| tool.parameters.schema().to_string()).collect()
+            checked.catalog.tools.iter().map(|tool| tool.input.parameters.schema().to_string()).collect()
         };
         let before = written();
         everywhere(checked, |_, _, _| {});
@@ -223,7 +223,7 @@ fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
         let (provider, mode, options) = (Provider::Cohere, Mode::Full, Default::default());
         let request = PayloadRequest { catalog, profile, provider, mode, options };
         let payload = toolcrib_providers::payload(request).unwrap();
-        payload.functions.iter().find(|function| function.tool.name == tool).unwrap().name.clone()
+        payload.functions.iter().find(|function| function.tool.names.canonical == tool).unwrap().name.clone()
     };
     assert_eq!(name_of(&profile, "get_balance"), "get_balance");
     let parser = Parser::new(catalog, Provider::Cohere);
@@ -231,7 +231,8 @@ fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
         let name = name_of(&profile, tool);
         let (stem, hash) = name.rsplit_once('_').unwrap();
         assert_eq!((stem, hash.len()), (tool.replace('-', "_").as_str(), 8));
-        let tools = profile.tools.iter().filter(|entry| entry.tool.name == tool).copied().collect();
+        let tools =
+            profile.tools.iter().filter(|entry| entry.tool.names.canonical == tool).copied().collect();
         assert_eq!(name_of(&Profile { tools, ..catalog.profile(None).unwrap() }, tool), name);
         let body =
             json!({"message": {"tool_calls": [{"id": "1", "function": {"name": name, "arguments": "{}"}}]}});
@@ -265,10 +266,10 @@ fn names_are_mapped_to_what_providers_take() {
             .functions
             .iter()
             .filter(|function| !function.ours)
-            .map(|function| function.tool.name.as_str())
+            .map(|function| function.tool.names.canonical.as_str())
             .collect();
         assert_eq!(tools.len(), names.len(), "{} {}", provider.as_str(), mode.as_str());
-        let emitted = payload.functions.iter().find(|function| function.tool.name == "tool.help");
+        let emitted = payload.functions.iter().find(|function| function.tool.names.canonical == "tool.help");
         if let Some(function) = emitted.filter(|_| provider != Provider::Mcp) {
             assert!(function.name.starts_with("tool_help"), "{} {}", provider.as_str(), function.name);
         }
@@ -282,7 +283,8 @@ fn a_tool_without_a_schema_takes_anything() {
         r#"[{"name":"run","description":"Runs.","allow_no_schema":true,"no_schema_mode":"read-only"}]"#;
     let checked = fixture::open_text("a.json", text);
     everywhere(&checked, |provider, mode, payload| {
-        let function = payload.functions.iter().find(|function| function.tool.name == "run").unwrap();
+        let function =
+            payload.functions.iter().find(|function| function.tool.names.canonical == "run").unwrap();
         let open = |schema: &Value| jsonschema::is_valid(schema, &json!({"x": 1}));
         let name = format!("{} {}", provider.as_str(), mode.as_str());
         assert!(

@@ -126,7 +126,7 @@ fn stubs(case: &Case<'_>, found: &[Found<'_>], report: &mut Report) {
         |schema: &Value| schema["properties"].as_object().is_some_and(|properties| !properties.is_empty());
     for function in case.payload.functions.iter().filter(|function| function.extent == Extent::Stub) {
         let Some(stub) = found.iter().find(|found| found.name == function.name) else { continue };
-        if takes_arguments(function.tool.parameters.schema()) {
+        if takes_arguments(function.tool.input.parameters.schema()) {
             report.demand(
                 stub.schema.is_some_and(takes_arguments),
                 "a stub lets arguments through",

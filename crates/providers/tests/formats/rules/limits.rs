@@ -28,7 +28,7 @@ fn too_many_tools_are_counted() {
                 options: config::Payload::default(),
             };
             let cannot = |tool: &&toolcrib_catalog::Tool| {
-                matches!(tool.parameters.callable(), toolcrib_catalog::Callable::No(_))
+                matches!(tool.input.parameters.callable(), toolcrib_catalog::Callable::No(_))
             };
             let bindable =
                 catalog.tools.len() - catalog.tools.iter().map(|tool| &**tool).filter(cannot).count();

@@ -28,7 +28,7 @@ pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, report: &mu
     let by_name: HashMap<&str, &Found<'_>> = found.iter().map(|found| (found.name, found)).collect();
     for (index, function) in case.payload.functions.iter().enumerate() {
         let Some(entry) = by_name.get(function.name.as_str()).copied() else { continue };
-        report.tool = function.tool.name.clone();
+        report.tool = function.tool.names.canonical.clone();
         report.demand(function.strict == entry.strict, "strict as the function says", &entry.pointer);
         report.demand(function.deferred == entry.deferred, "deferred as the function says", &entry.pointer);
         extent(function, entry, report);
@@ -49,7 +49,7 @@ fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], repo
         && case.options.search == SearchBy::Client;
     let searched = case.payload.functions.iter().any(|function| function.deferred);
     let is_entry = |function: &&BoundFunction<'_>| {
-        !(searches && searched && function.ours && function.tool.name == "tool_search")
+        !(searches && searched && function.ours && function.tool.names.canonical == "tool_search")
     };
     let said: HashSet<&str> =
         case.payload.functions.iter().filter(is_entry).map(|function| function.name.as_str()).collect();
@@ -68,7 +68,7 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) 
         .collect();
     let mut bound: HashMap<&str, usize> = HashMap::new();
     for function in case.payload.functions.iter().filter(|function| !function.ours) {
-        *bound.entry(&function.tool.name).or_default() += 1;
+        *bound.entry(&function.tool.names.canonical).or_default() += 1;
     }
     let wanted = |mode: DescriptionMode| match case.payload.mode {
         Mode::Full | Mode::Hybrid | Mode::Native => true,
@@ -76,13 +76,13 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, report: &mut Report) 
         Mode::Files => false,
     };
     for entry in &profile.tools {
-        report.tool = entry.tool.name.clone();
-        let times = bound.get(entry.tool.name.as_str()).copied().unwrap_or_default();
-        let is_left_out = left_out.contains(entry.tool.name.as_str());
+        report.tool = entry.tool.names.canonical.clone();
+        let times = bound.get(entry.tool.names.canonical.as_str()).copied().unwrap_or_default();
+        let is_left_out = left_out.contains(entry.tool.names.canonical.as_str());
         let expected = usize::from(wanted(entry.mode));
         report.demand(times + usize::from(is_left_out) == expected, "bound once, or left out by name", "");
         if is_left_out {
-            let cannot = matches!(entry.tool.parameters.callable(), Callable::No(_));
+            let cannot = matches!(entry.tool.input.parameters.callable(), Callable::No(_));
             report.demand(cannot, "only what cannot be bound is left out", "");
         }
     }
@@ -145,7 +145,7 @@ fn extent(function: &BoundFunction<'_>, entry: &Found<'_>, report: &mut Report) 
             }
         }
         Extent::Full => {
-            let whole = &function.tool.description;
+            let whole = &function.tool.texts.description;
             report.demand(
                 whole.trim().is_empty() || loses_nothing(whole, entry.description, entry.schema),
                 "the whole description, but for what properties tell",
@@ -158,7 +158,7 @@ fn extent(function: &BoundFunction<'_>, entry: &Found<'_>, report: &mut Report) 
 /// The properties at a plain root are all there, and required as they were.
 fn structure(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Report) {
     let canonical =
-        tool.definition.provider_schema.as_ref().map_or(tool.parameters.schema(), |schema| schema.value());
+        tool.input.provider_schema.as_ref().map_or(tool.input.parameters.schema(), |schema| schema.value());
     let plain = ["$ref", "allOf", "anyOf", "oneOf", "if", "not", "enum", "const"]
         .iter()
         .all(|key| canonical.get(key).is_none());
@@ -181,7 +181,7 @@ fn structure(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Report)
     }
     let empty = Value::Object(Map::new());
     let emitted = entry.schema.unwrap_or(&empty);
-    if tool.parameters.is_checked() {
+    if tool.input.parameters.is_checked() {
         report.demand(names(emitted).is_superset(&whole), "every property is there", &entry.pointer);
         let must: HashSet<String> = required(canonical).intersection(&whole).cloned().collect();
         report.demand(
@@ -199,7 +199,7 @@ fn structure(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Report)
 
 /// A view never refuses what the canonical schema accepts.
 fn takes_its_call(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Report) {
-    let (Some(call), Some(schema)) = (&tool.call, entry.schema) else { return };
+    let (Some(call), Some(schema)) = (&tool.input.call, entry.schema) else { return };
     let call = Value::Object(call.clone());
     let mut keys = Vec::new();
     let mut open = vec![&call];
@@ -208,7 +208,7 @@ fn takes_its_call(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Re
         open.extend(value.as_array().into_iter().flatten());
         keys.extend(value.as_object().into_iter().flatten().map(|(key, _)| key));
     }
-    if tool.definition.provider_schema.is_none()
+    if tool.input.provider_schema.is_none()
         && is_renamed_nowhere(judge, keys.into_iter())
         && report.is_new(("call", schema))
     {

@@ -40,8 +40,11 @@ pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report
             sweep.check(mode, options);
         }
         // A tool that is named like a function of ours is bound where ours is not; elsewhere it clashed.
-        let others: Vec<ProfileTool<'_>> =
-            chunk.iter().filter(|entry| functions().named(&entry.tool.name).is_none()).copied().collect();
+        let others: Vec<ProfileTool<'_>> = chunk
+            .iter()
+            .filter(|entry| functions().named(&entry.tool.names.canonical).is_none())
+            .copied()
+            .collect();
         let others = profile(&others);
         let mut sweep = Sweep { judge, name, catalog, profile: &others, report };
         if others.tools.len() < chunk.len() {

@@ -45,7 +45,7 @@ impl Body {
             let text = form(&pairs.collect::<Vec<_>>());
             of(text.clone(), text.into())
         };
-        let root = tool.parameters.root();
+        let root = tool.input.parameters.root();
         if let (Some(whole), FORM | MULTIPART) = (&parts.whole_body, essence.as_str())
             && let Some(members) = whole.value.as_object()
         {

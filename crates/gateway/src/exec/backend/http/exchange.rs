@@ -93,9 +93,9 @@ impl Exchange<'_> {
     fn is_repeatable(&self) -> bool {
         let tool = self.call.tool;
         // An effect guessed from the tool's name is not enough for a method that writes.
-        let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
+        let is_sure = self.request.method.is_safe() || !tool.rules.is_effect_guessed;
         let has_key = self.server.1.idempotency_header.is_some() && self.call.idempotency_key.is_some();
-        has_key || (tool.effect == Effect::Read && is_sure)
+        has_key || (tool.rules.effect == Effect::Read && is_sure)
     }
 
     /// Longest silence of the server.
@@ -110,7 +110,7 @@ impl Exchange<'_> {
         loop {
             let response = self.send((&method, &url), sent.token.as_ref()).await?;
             if response.status().is_success() {
-                return answer(response, self.server, self.call.tool.effect, silence).await;
+                return answer(response, self.server, self.call.tool.rules.effect, silence).await;
             }
             // A server that refuses the token has not run the call.
             if self.has_other_token(&response, sent).await? {
@@ -123,7 +123,9 @@ impl Exchange<'_> {
                 (url, method) = (to, with);
                 continue;
             }
-            return Err(error(response, self.server.0, self.call.tool.effect, self.secrets, silence).await);
+            return Err(
+                error(response, self.server.0, self.call.tool.rules.effect, self.secrets, silence).await
+            );
         }
     }
 

@@ -48,7 +48,7 @@ impl<'o> HttpRequest<'o> {
         let query: Vec<&str> =
             [expanded.query.as_str(), &asked].into_iter().filter(|part| !part.is_empty()).collect();
         let is_in_body = |name: &str| location(backend, &template, name) == Location::Body;
-        let is_expected = call.tool.parameters.root().names().any(is_in_body);
+        let is_expected = call.tool.input.parameters.root().names().any(is_in_body);
         Ok(Self {
             method,
             query: query.join("&"),

@@ -45,7 +45,7 @@ pub(super) async fn run(
     person.answered().await;
     let arguments = || call.arguments.as_object().cloned().unwrap_or_default();
     // Its server or its author says that the call changes nothing.
-    let is_repeatable = call.tool.definition.effect == Some(Effect::Read);
+    let is_repeatable = call.tool.rules.known_effect() == Some(Effect::Read);
     let mut is_second = false;
     loop {
         let session = match server.session(connections, &endpoint).await {
