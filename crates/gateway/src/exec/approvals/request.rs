@@ -64,7 +64,16 @@ pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
     let mut known = BTreeSet::new();
     while let Some(tool) = left.pop() {
         let backend = Backends::configured(tool, &catalog.config);
-        bound.push(json!([Definition::from(tool), tool.rules.effect.as_str(), backend]));
+        // Names and categories also depend on other tools, and change nothing about the call.
+        let definition = Definition {
+            name: tool.names.written.clone(),
+            op: None,
+            aliases: Vec::new(),
+            category: Vec::new(),
+            short_description: None,
+            ..tool.into()
+        };
+        bound.push(json!([definition, tool.rules.effect.as_str(), backend]));
         if let Some(backend) = tool.steps() {
             let called = backend.steps.iter().rev().filter_map(|step| catalog.find(&step.op));
             left.extend(called.filter(|tool| known.insert(&tool.names.canonical)));
