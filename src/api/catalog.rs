@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::tools::{Profiles, found, help_of, index_of, tool_of};
-use super::values::{Call, Found, Payload, PayloadOptions, ToolSummary, Written, summary};
+use super::values::{Call, Found, Payload, PayloadOptions, ToolSummary, Written, seeded, summary};
 use crate::BUILT_IN;
 use toolcrib_catalog::{self as catalog, Checked, Tool, config};
 use toolcrib_definition::document::{Document, Format as Notation};
@@ -105,7 +105,7 @@ impl Catalog {
 
     /// Writes docs of the tools of a profile into a folder, which must be toolcrib's or not exist.
     pub fn render(&self, folder: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
-        Ok(self.docs(profile)?.write(folder.as_ref(), &|_| {})?.into())
+        Ok(self.docs(profile)?.write(folder.as_ref(), &|_| {})?)
     }
 
     /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
@@ -131,7 +131,7 @@ impl Catalog {
         template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
         template.check_values()?;
-        Ok(render::seed(self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
+        Ok(seeded(render::seed(self.docs(profile)?, workspace.as_ref(), template, &|_| {})?))
     }
 
     /// The doc of one tool, in markdown, by any name that means one tool.

@@ -9,7 +9,8 @@ use toolcrib_definition::Effect;
 use toolcrib_definition::finding::Finding;
 use toolcrib_providers::call::{CallEntry, CallError};
 use toolcrib_providers::{Provider, RequestHeader};
-use toolcrib_render::{Seeded, folder};
+use toolcrib_render::Seeded;
+pub use toolcrib_render::folder::Written;
 use toolcrib_search::Verdict;
 
 /// A tool of a catalog, in short.
@@ -133,36 +134,12 @@ pub struct FoundTool {
     pub reason: String,
 }
 
-/// The files that a run wrote or left alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Written {
-    /// Number of new files.
-    pub created: usize,
-    /// Number of files with new content.
-    pub updated: usize,
-    /// Number of files that were deleted, since they are no longer generated.
-    pub removed: usize,
-    /// Number of files that were current and were not touched.
-    pub unchanged: usize,
-    /// Files that were left as they are, since they have been edited or are kept.
-    pub kept: Vec<String>,
-}
-
-impl From<folder::Report> for Written {
-    fn from(report: folder::Report) -> Self {
-        let folder::Report { created, updated, removed, unchanged, kept } = report;
-        Self { created, updated, removed, unchanged, kept }
-    }
-}
-
-impl From<Seeded> for Written {
-    fn from(seeded: Seeded) -> Self {
-        let mut written = Written::from(seeded.docs);
-        written.created += seeded.written.len();
-        written.kept.extend(seeded.kept.into_iter().chain(seeded.unclear));
-        written
-    }
+/// What a seeding wrote: the files of the workspace beside the docs.
+pub(super) fn seeded(seeded: Seeded) -> Written {
+    let mut written = seeded.docs;
+    written.created += seeded.written.len();
+    written.kept.extend(seeded.kept.into_iter().chain(seeded.unclear));
+    written
 }
 
 pub(super) fn summary(tool: &Tool) -> ToolSummary {

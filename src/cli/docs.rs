@@ -12,7 +12,7 @@ pub(super) fn has_docs(folder: &Path) -> bool {
 }
 
 /// Number of files created, changed, removed and left, in words.
-pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
+pub(super) fn summary(tools: usize, report: &folder::Written) -> String {
     let counts = [
         (report.created, "created"),
         (report.updated, "updated"),
@@ -28,7 +28,7 @@ pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
 }
 
 /// Names files that stay although their tool is gone.
-pub(super) fn kept(io: &Io, report: &folder::Report, complete: bool) {
+pub(super) fn kept(io: &Io, report: &folder::Written, complete: bool) {
     if report.kept.is_empty() {
         return;
     }

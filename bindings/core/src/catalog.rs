@@ -64,7 +64,7 @@ fn in_json(tool: &ToolSummary) -> Map<String, Value> {
 }
 
 fn written(written: Written) -> String {
-    let Written { created, updated, removed, unchanged, kept, .. } = written;
+    let Written { created, updated, removed, unchanged, kept } = written;
     json!({ "created": created, "updated": updated, "removed": removed, "unchanged": unchanged, "kept": kept })
         .to_string()
 }

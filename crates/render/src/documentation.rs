@@ -51,7 +51,7 @@ impl<'a> Docs<'a> {
         &self,
         root: &Path,
         progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<folder::Report, RenderError> {
+    ) -> Result<folder::Written, RenderError> {
         Ok(folder::sync(root, &self.files(root)?, progress)?)
     }
 

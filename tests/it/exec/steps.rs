@@ -395,3 +395,23 @@ fn a_call_whose_server_died_goes_on_and_an_approval_covers_the_tools_of_the_step
         assert_eq!(notes.written(), ["Hello!"]);
     }
 }
+
+#[test]
+fn a_step_that_was_not_sent_leaves_nothing_done_and_the_approval_stays() {
+    // Nothing listens on port 1.
+    let tools = r#"
+- {name: post, op: note.post, effect: write, description: Posts a note., parameters: {type: object}, backend: {type: http, server: api, method: POST, path: /}}
+- {name: publish, op: note.publish, approval: true, description: Publishes a note., parameters: {type: object}, backend: {type: steps, steps: [{id: post, op: note.post}]}}
+"#;
+    let config = format!("{WRITES}[server.api]\nurl = \"http://127.0.0.1:1\"\n");
+    let notes = Notes::of(tools, &config, None);
+    let call = json!({"op": "note.publish", "args": {}});
+    let waiting = notes.run(call.clone());
+    let id = waiting["error"]["details"]["approval"]["id"].as_str().unwrap();
+    notes.bench.wait(notes.bench.state.decide_approval(id, true, None)).unwrap();
+    for _ in 0..2 {
+        let failed = notes.run(call.clone());
+        assert_eq!(code(&failed), "BACKEND_ERROR", "{failed}");
+        assert_eq!(failed["error"]["details"].get("partly_done"), None, "{failed}");
+    }
+}

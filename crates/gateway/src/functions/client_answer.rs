@@ -69,7 +69,7 @@ impl ClientBlock {
     }
 }
 
-/// NewNotes that a session has got already.
+/// Notes that a session has got already.
 #[derive(Debug, Default)]
 pub struct GivenNotes {
     warnings: HashSet<String>,
@@ -77,7 +77,7 @@ pub struct GivenNotes {
     context: Option<blake3::Hash>,
 }
 
-/// NewNotes on a call that are new to the session.
+/// Notes on a call that are new to the session.
 #[derive(Default)]
 struct NewNotes {
     /// Repairs and metadata.

@@ -42,7 +42,7 @@ pub use paths::MANIFEST;
 
 /// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct Written {
     /// Files that were not there before.
     pub created: usize,
     /// Files that got a new content.
@@ -62,7 +62,7 @@ pub fn sync(
     root: &Path,
     files: &Files<'_>,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Report, FolderError> {
+) -> Result<Written, FolderError> {
     check_paths(&files.paths)?;
     let _lock = lock(root)?;
     write(root, files, progress)
@@ -73,7 +73,7 @@ pub(super) fn write(
     root: &Path,
     files: &Files<'_>,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Report, FolderError> {
+) -> Result<Written, FolderError> {
     check_paths(&files.paths)?;
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
@@ -92,7 +92,7 @@ pub(super) fn write(
     let updated = staged().count() - created;
     let mut kept: Vec<String> = plan.kept.into_keys().chain(plan.released).collect();
     kept.sort_unstable();
-    Ok(Report {
+    Ok(Written {
         created,
         updated,
         removed: plan.removed.len(),

@@ -25,7 +25,7 @@ pub use values::ValueError;
 #[derive(Debug)]
 pub struct Seeded {
     /// Report on the docs.
-    pub docs: folder::Report,
+    pub docs: folder::Written,
     /// Template files written or renewed.
     pub written: Vec<String>,
     /// Files of the user's that were left as they are.

@@ -257,12 +257,10 @@ impl<'c> Run<'c> {
     /// The error of the whole: this step, the writes before it, and the steps after it.
     fn failed(&mut self, step: &Step, tool: &Tool, mut error: ToolError, notes: &mut Notes) -> ToolError {
         let code = error.code;
-        let has = |hint: &str, value: Value| error.hints.get(hint) == Some(&value);
-        let may_have_run = has("may_have_run", true.into()) || code == ErrorCode::OutcomeUnknown;
+        let is_unknown = error.certainty == Certainty::Unknown && tool.rules.effect != Effect::Read;
+        let may_have_run = is_unknown || code == ErrorCode::OutcomeUnknown;
         let is_partly_done = !self.written.is_empty() || may_have_run;
-        let was_sent = may_have_run
-            || has("source", "backend".into())
-            || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
+        let was_sent = may_have_run || error.certainty != Certainty::NotRun;
         notes.was_run = was_sent && !self.call.is_dry_run;
         error.message = self.hidden.hide(error.message.trim_end_matches('.'));
         let mut facts = json!({ "code": code.as_str(), "message": error.message });

@@ -55,7 +55,7 @@ fn generation(which: usize) -> Vec<(String, String)> {
     (0..400).map(|i| (format!("{}/{}.md", (i + which) % 7, i + which * 130), text(i))).collect()
 }
 
-fn run_generation(root: &Path, which: usize) -> Result<Report, FolderError> {
+fn run_generation(root: &Path, which: usize) -> Result<Written, FolderError> {
     let texts = generation(which);
     run(root, &texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>())
 }

@@ -36,7 +36,7 @@ fn with<T>(texts: Texts, test: impl FnOnce(&Files<'_>) -> T) -> T {
     test(&files(texts, &manifest::hash(format!("{texts:?}").as_bytes()), &render))
 }
 
-fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
+fn run(root: &Path, texts: Texts) -> Result<Written, FolderError> {
     with(texts, |files| sync(root, files, &|_| {}))
 }
 
@@ -81,8 +81,8 @@ fn code(root: &Path, texts: Texts) -> (String, String) {
     (variant(&error), error.to_string())
 }
 
-fn report(created: usize, updated: usize, removed: usize, unchanged: usize) -> Report {
-    Report { created, updated, removed, unchanged, kept: vec![] }
+fn report(created: usize, updated: usize, removed: usize, unchanged: usize) -> Written {
+    Written { created, updated, removed, unchanged, kept: vec![] }
 }
 
 const OLD: Texts = &[("README.md", "index\n"), ("a/b/deep.md", "deep\n"), ("a/list.md", "list\n")];
