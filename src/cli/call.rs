@@ -23,7 +23,9 @@ use super::state::StateArgs;
 use super::word::word;
 use toolcrib_catalog::Catalog;
 use toolcrib_definition::Effect;
+use toolcrib_definition::clean_line;
 use toolcrib_definition::document::from_json;
+use toolcrib_definition::finding::nearest;
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{Answer, CatalogView, Function, FunctionContext, Services};
 use toolcrib_gateway::state::{Session, WaitBudget};
@@ -236,10 +238,20 @@ impl TypedValueParser for FunctionName {
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
-        let known = value.to_str().and_then(Function::spelled);
-        let names = || PossibleValuesParser::new(Function::all().iter().map(Function::name));
-        let refused = || names().parse_ref(command, arg, value).err();
-        known.ok_or_else(|| refused().unwrap_or_else(|| clap::Error::new(ErrorKind::InvalidValue)))
+        let name = value.to_string_lossy();
+        if let Some(known) = Function::spelled(&name) {
+            return Ok(known);
+        }
+        let names = || Function::all().iter().map(Function::name);
+        if nearest(&name, names()).is_empty() {
+            let shown = clean_line(&name);
+            let message = format!(
+                "there is no function `{shown}`; call a tool by `toolcrib call tool_exec '{{\"op\": \"{shown}\", \"args\": {{}}}}'`\n"
+            );
+            return Err(clap::Error::raw(ErrorKind::InvalidValue, message));
+        }
+        let refused = PossibleValuesParser::new(names()).parse_ref(command, arg, value).err();
+        Err(refused.unwrap_or_else(|| clap::Error::new(ErrorKind::InvalidValue)))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

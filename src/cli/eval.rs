@@ -166,6 +166,11 @@ fn threshold(text: &str) -> Result<(String, f64), String> {
     let (name, percent) = text.split_once('=').ok_or("expected MEASURE=PERCENT, such as recall_5=90")?;
     let percent: f64 = percent.parse().map_err(|_| "a threshold is a percentage from 0 to 100")?;
     match percent {
+        // A share, as in 0.8, would be reached by almost anything.
+        _ if percent > 0.0 && percent < 1.0 => Err(format!(
+            "a threshold is a percentage: for {percent} of all queries write {}",
+            percent * 100.0
+        )),
         0.0..=100.0 => Ok((measure(name)?, percent)),
         _ => Err("a threshold is a percentage from 0 to 100".into()),
     }

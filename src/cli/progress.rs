@@ -43,6 +43,7 @@ pub(super) struct Spinner(ProgressBar);
 impl Spinner {
     pub(super) fn start(io: &Io, what: impl Into<Cow<'static, str>>) -> Self {
         let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        spinner.set_style(ProgressStyle::default_spinner());
         spinner.set_message(what);
         if io.is_seen() {
             let shown = spinner.clone();

@@ -75,11 +75,11 @@ fn refused(error: &ToolError) -> String {
         let hints = error.hints.get(hint).and_then(Value::as_array);
         hints.into_iter().flatten().map(path).collect::<Vec<_>>().join(", ")
     });
-    let near = if categories.is_empty() { roots } else { categories };
-    if near.is_empty() {
-        error.message.clone()
-    } else {
-        format!("{}\n  help: there are: {near}", error.message)
+    let message = &error.message;
+    match (categories.is_empty(), roots.is_empty()) {
+        (false, _) => format!("{message}\n  help: the nearest are: {categories}"),
+        (true, false) => format!("{message}\n  help: there are: {roots}"),
+        (true, true) => message.clone(),
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::io::Io;
 use super::runtime::runtime;
 use toolcrib_front::credentials::wait_for_refreshes;
+use toolcrib_front::mcp::kill_all;
 
 /// Longest wait for the refresh of a sign-in.
 const REFRESHING: Duration = Duration::from_secs(15);
@@ -15,9 +16,10 @@ const REFRESHING: Duration = Duration::from_secs(15);
 /// Whether the command ends in its own way after a signal.
 static IS_HANDLED: AtomicBool = AtomicBool::new(false);
 
-/// Ends the process for a signal.
+/// Ends the process for a signal, with the servers that it has started.
 pub(super) fn end_now() -> ! {
     finish_refreshes();
+    kill_all();
     std::process::exit(130)
 }
 

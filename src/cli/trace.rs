@@ -1,5 +1,7 @@
 //! `toolcrib trace`: the events of a session, for people.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::catalog::CatalogArgs;
@@ -16,6 +18,8 @@ const SESSIONS: usize = 30;
 /// The longest text of a query or of arguments, in characters.
 const SHOWN: usize = 100;
 
+const CALLS_WITHOUT: &str = "`toolcrib trace --all` shows calls without a session too";
+
 /// The events of a session: searches, choices, docs read, tools expanded and called.
 ///
 /// Without a session, lists the sessions with the latest events. Arguments are recorded with secrets redacted; texts
@@ -26,6 +30,7 @@ Try it:
   toolcrib trace .                                         the sessions
   toolcrib trace . --session s-42                          what happened in one
   toolcrib trace --session s-42 --state state.db --json    the same as JSON lines
+  toolcrib trace . --all                                   also what happened in none
   toolcrib trace --all --json | jq -r .outcome | sort | uniq -c")]
 pub(super) struct TraceArgs {
     #[command(flatten)]
@@ -39,7 +44,7 @@ pub(super) struct TraceArgs {
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
     /// Print events of all sessions, and of calls without one.
-    #[arg(long, requires = "json", conflicts_with = "session")]
+    #[arg(long, conflicts_with = "session")]
     all: bool,
     /// One JSON object a line.
     #[arg(long)]
@@ -64,7 +69,7 @@ impl TraceArgs {
             (_, true) => {
                 io.print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>())
             }
-            (session, false) => io.print(&chains(session.as_deref().unwrap_or_default(), &events)),
+            (_, false) => io.print(&chains(&events)),
         }
     }
 
@@ -73,7 +78,7 @@ impl TraceArgs {
             return io.print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
         }
         if visits.is_empty() {
-            io.note("no session is known");
+            io.note(format!("no session is known; {CALLS_WITHOUT}"));
             return Ok(());
         }
         let width = visits.iter().map(|visit| clean_line(&visit.session).chars().count()).max().unwrap_or(0);
@@ -86,7 +91,9 @@ impl TraceArgs {
             let caller = of(&visit.caller);
             format!("{session:width$}  {last} UTC  {events}, {calls}{failed}{caller}\n")
         };
-        io.print(&visits.iter().map(line).collect::<String>())
+        io.print(&visits.iter().map(line).collect::<String>())?;
+        io.note(CALLS_WITHOUT);
+        Ok(())
     }
 }
 
@@ -94,18 +101,18 @@ fn of(caller: &str) -> String {
     if caller.is_empty() { String::new() } else { format!("  ({})", clean_line(caller)) }
 }
 
-/// The events of each caller who has a session of this name.
-fn chains(session: &str, events: &[Event]) -> String {
-    let mut callers: Vec<&str> = events.iter().map(|event| event.caller.as_str()).collect();
-    callers.sort_unstable();
-    callers.dedup();
-    let chain = |caller: &&str| {
-        let own: Vec<&Event> = events.iter().filter(|event| event.caller == **caller).collect();
+/// The events of each session and each caller, since sessions of two callers may have the same name.
+fn chains(events: &[Event]) -> String {
+    let mut chains: BTreeMap<(Option<&str>, &str), Vec<&Event>> = BTreeMap::new();
+    for event in events {
+        chains.entry((event.session.as_deref(), &event.caller)).or_default().push(event);
+    }
+    let chain = |((session, caller), own): ((Option<&str>, &str), Vec<&Event>)| {
         let since = own.first().map_or(0, |first| first.at);
-        let head = format!("{}{}, since {} UTC\n", clean_line(session), of(caller), utc(since));
-        head + &lines(&own, since)
+        let session = session.map_or("without a session".into(), clean_line);
+        format!("{session}{}, since {} UTC\n{}", of(caller), utc(since), lines(&own, since))
     };
-    callers.iter().map(chain).collect::<Vec<_>>().join("\n")
+    chains.into_iter().map(chain).collect::<Vec<_>>().join("\n")
 }
 
 fn lines(events: &[&Event], since: i64) -> String {

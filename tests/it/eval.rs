@@ -191,6 +191,7 @@ fn a_command_line_that_means_nothing() {
         (&[][..], "there are no labelled queries"),
         (&["--queries", "nowhere.jsonl"], "there are no labelled queries at nowhere.jsonl"),
         (&["--queries", "README.md", "--at-least", "recall_5=120"], "a percentage from 0 to 100"),
+        (&["--queries", "README.md", "--at-least", "recall_5=0.8"], "write 80"),
         (&["--queries", "README.md", "--at-least", "recall_4=90"], "there are recall_1, recall_5, ndcg"),
     ] {
         let run = eval(&folder, arguments);

@@ -88,6 +88,8 @@ fn the_chain_of_a_session_is_told_to_a_person() {
     let sessions = trace(&folder, &[]).stdout;
     assert!(sessions.starts_with("s-42 ") && sessions.contains("2 calls, 1 failed"), "{sessions}");
     assert_eq!(trace(&folder, &["--all", "--json"]).stdout.lines().count(), 8);
+    let all = trace(&folder, &["--all"]).stdout;
+    assert!(all.contains("without a session, since") && all.contains("s-42, since"), "{all}");
     assert_eq!(trace(&folder, &["--session", "nobody"]).code, 1);
     // Others can ask the table.
     let db = Connection::open(folder.path().join("state.db")).unwrap();

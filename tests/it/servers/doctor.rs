@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -116,4 +118,32 @@ fn a_client_file_without_enabled_servers_reads_no_other_file() {
     home.write(".cursor/tools.json", r#"[{"name": "lost", "inputSchema": {"type": "object"}}]"#);
     let run = home.run(&["check", text(&home.at(".cursor/mcp.json"))]);
     assert!(run.stderr.starts_with("0 tools: 0 errors"), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_stops_waiting_leaves_no_server_behind() {
+    let home = Home::new();
+    // It ignores its end of input, and has a child.
+    home.write(
+        "toolcrib.toml",
+        "[[source]]\nserver = 'hangs'\nmcp = { command = ['sh', '-c', 'sleep 600 & echo $! > child; wait'] }\n",
+    );
+    let mut waiting = home.command(&["doctor", "toolcrib.toml"]).spawn().unwrap();
+    let began = Instant::now();
+    let child = loop {
+        match std::fs::read_to_string(home.at("child")) {
+            Ok(child) if child.ends_with('\n') => break child.trim().to_string(),
+            _ => assert!(began.elapsed() < Duration::from_secs(60), "it was never started"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let kill = |arguments: &[&str]| Command::new("kill").args(arguments).output().unwrap().status.success();
+    assert!(kill(&["-s", "INT", &waiting.id().to_string()]));
+    assert_eq!(waiting.wait().unwrap().code(), Some(130));
+    // A killed process is gone once its parent has noticed.
+    while kill(&["-0", &child]) {
+        assert!(began.elapsed() < Duration::from_secs(60), "the server goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -40,7 +40,7 @@ pub use endpoint::{Endpoint, EndpointUser, server_names};
 pub use examine::{Examined, examine, list_all};
 pub use json_lines::{BadLine, Line, LineCheck, LineProblem, problem_of};
 pub use lists::ServerList;
-pub use process::{inherited, with_its_children};
+pub use process::{inherited, kill_all, with_its_children};
 pub use secrets::{FilledSecrets, Missing};
 pub use server_problem::{Away, NoToken, ServerProblem};
 pub use server_state::{LiveServer, ServerState, Status};

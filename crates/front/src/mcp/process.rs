@@ -1,6 +1,8 @@
 //! A server as a process: started in a group of its own, and ended when it is no longer needed. Its stderr goes to the log.
 
+use std::collections::BTreeSet;
 use std::process::Stdio;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
@@ -13,6 +15,7 @@ use super::secrets::FilledSecrets;
 use super::server_problem::ServerProblem;
 use toolcrib_catalog::config::Environment;
 use toolcrib_definition::beginning;
+use toolcrib_definition::guard::locked;
 
 /// Variables that every command gets from our environment; others come from its `env`. With the variables
 /// of a proxy and of certificates, a server reaches the network as if the client had started it.
@@ -34,8 +37,21 @@ const AFTER_STDIN: Duration = Duration::from_millis(if cfg!(unix) { 500 } else {
 /// Wait after SIGTERM, and for the rest of its stderr.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The groups of running servers, by the id of the first process.
+static GROUPS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Kills all servers that this process has started and not ended, for a program that ends at once. Windows does that by itself.
+pub fn kill_all() {
+    #[cfg(unix)]
+    for group in locked(&GROUPS).iter() {
+        let group = i32::try_from(*group).ok().and_then(rustix::process::Pid::from_raw);
+        group.map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+    }
+}
+
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
+    group: Option<u32>,
     pub(super) stderr: Stderr,
 }
 
@@ -60,7 +76,9 @@ impl Process {
         let stdout = child.stdout().take().ok_or("it has no stdin or stdout")?;
         let stdin = child.stdin().take().ok_or("it has no stdin or stdout")?;
         let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
-        Ok((Self { child, stderr }, stdout, stdin))
+        let group = child.id();
+        locked(&GROUPS).extend(group);
+        Ok((Self { child, group, stderr }, stdout, stdin))
     }
 
     /// Waits a moment for it to end, and ends it.
@@ -81,6 +99,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // The whole group, with processes that a launcher such as npx has started.
         let _ = self.child.start_kill();
+        self.group.map(|group| locked(&GROUPS).remove(&group));
     }
 }
 
