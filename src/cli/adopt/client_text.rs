@@ -42,7 +42,10 @@ impl ClientText {
         let Ok(document) = Document::parse("", text.into_bytes(), self.format) else { return Vec::new() };
         let longest = |key: &&'static str| {
             let servers = document.value.pointer(&self.map)?;
-            let given = names.iter().filter_map(|name| servers.get(name)?.get(*key)?.as_u64());
+            let given = names.iter().filter_map(|name| {
+                let time = servers.get(name)?.get(*key)?.as_f64()?;
+                Some(time.ceil() as u64)
+            });
             Some((*key, given.max()?))
         };
         TIMEOUT_KEYS.iter().filter_map(longest).collect()
@@ -95,7 +98,7 @@ impl ClientText {
         let first = members.iter().find(|member| goes(&member.name))?;
         let (before, from) = self.text.split_at(first.begin);
         let entry = match self.format {
-            Format::Yaml => own.as_yaml(from),
+            Format::Yaml => own.as_yaml(from, &self.map),
             _ => {
                 let has_tools = self.text[first.begin..first.end].contains("\"tools\"");
                 own.as_json(&self.map, has_tools, indent_of(before))
@@ -207,11 +210,18 @@ impl OwnEntry {
         format!("{}: {text}", Value::from(OWN))
     }
 
-    /// The extension of Goose, with the indent of the member that begins here.
-    fn as_yaml(&self, place: &str) -> String {
+    /// The extension of Goose, or a server as in JSON, with the indent of the member that begins here.
+    fn as_yaml(&self, place: &str, map: &str) -> String {
         let indent = &place[..place.len() - place.trim_start_matches(' ').len()];
         let program = json!(self.program);
         let arguments = json!(self.arguments);
+        if map != "/extensions" {
+            let times = self.timeouts.iter().map(|(key, time)| format!("{indent}  {key}: {time}\n"));
+            let times: String = times.collect();
+            return format!(
+                "{indent}{OWN}:\n{indent}  command: {program}\n{indent}  args: {arguments}\n{times}"
+            );
+        }
         let timeout = self.timeouts.iter().map(|(_, time)| *time).max().unwrap_or_default().max(300);
         format!(
             "{indent}{OWN}:\n{indent}  type: stdio\n{indent}  name: {OWN}\n{indent}  enabled: true\n{indent}  cmd: {program}\n{indent}  args: {arguments}\n{indent}  timeout: {timeout}\n"

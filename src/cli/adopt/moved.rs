@@ -181,8 +181,23 @@ fn inline(server: &Server) -> InlineTable {
             table.insert(key, values.iter().collect::<InlineTable>().into());
         }
     }
-    if let Some(seconds) = server.timeout_seconds {
-        table.insert("timeout_seconds", i64::try_from(seconds).unwrap_or(i64::MAX).into());
+    if let Some(file) = &server.env_file {
+        table.insert("env_file", file.into());
+    }
+    if !server.headers_command.is_empty() {
+        table.insert("headers_command", server.headers_command.iter().collect::<Array>().into());
+    }
+    for (key, seconds) in
+        [("start_seconds", server.start_seconds), ("timeout_seconds", server.timeout_seconds)]
+    {
+        if let Some(seconds) = seconds {
+            table.insert(key, i64::try_from(seconds).unwrap_or(i64::MAX).into());
+        }
+    }
+    if let Some(auth) = &server.auth {
+        let mut scopes = InlineTable::new();
+        scopes.insert("scopes", auth.scopes.iter().collect::<Array>().into());
+        table.insert("auth", scopes.into());
     }
     table
 }

@@ -30,6 +30,8 @@ pub(super) struct Plan {
     pub(super) moved: Vec<String>,
     /// Servers that stay in the client's file, with the reasons.
     pub(super) left: Vec<LeftServer>,
+    /// What works otherwise for the servers that move.
+    pub(super) differences: Vec<String>,
     pub(super) configuration: String,
     pub(super) secrets: Secrets,
     pub(super) record: Record,
@@ -81,7 +83,8 @@ impl Plan {
             configured: hash(&configuration),
         };
         let read = client.text.text;
-        Ok(Some(Self { read, after, cost, before, moved, left: client.left, configuration, secrets, record }))
+        let ClientServers { left, differences, .. } = client;
+        Ok(Some(Self { read, after, cost, before, moved, left, differences, configuration, secrets, record }))
     }
 
     /// The mode in the configuration.

@@ -31,7 +31,7 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
         let left: Vec<_> = plan.left.iter().map(reason).collect();
         let report = json!({
             "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
-            "moved": plan.moved, "left": left, "secrets": plan.secrets.names().collect::<Vec<_>>(),
+            "moved": plan.moved, "left": left, "differences": plan.differences, "secrets": plan.secrets.names().collect::<Vec<_>>(),
             "backup": folder.backup(), "dry_run": is_dry, "mode": plan.mode(), "request": plan.cost.tools,
             "allowed": allowed_lines().collect::<Vec<_>>().join("\n"),
         });
@@ -52,6 +52,7 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
     if !plan.left.is_empty() {
         lines.push(format!("left in the client's file: {}", reasons(&plan.left)));
     }
+    lines.extend(plan.differences.iter().map(|difference| format!("otherwise than before: {difference}")));
     if !plan.secrets.is_empty() {
         let names: Vec<&str> = plan.secrets.names().collect();
         lines.push(format!("secrets, in {}: {}", folder.secrets().display(), names.join(", ")));

@@ -67,6 +67,7 @@ impl ServerCheck {
                 Self { name, tools, took, tokens, problem: Some(problem), lost, notes, identity, sign_in };
             return (check, None);
         }
+        let pointer = source.pointer.clone();
         let alone = alone(workspace, source);
         let (examined, mut listings) = examine(&alone, credentials, &|_| ());
         let checked = catalog::open_with(alone, &listings);
@@ -89,7 +90,12 @@ impl ServerCheck {
         let (left_out, notes): (Vec<_>, Vec<_>) = checked.findings.definitions().partition(is_left_out);
         let said = |finding: &Finding| clean_line(&finding.message);
         let lost = lost.chain(left_out).map(said).collect();
-        let notes = notes.into_iter().map(said).collect();
+        let settings = workspace.findings.iter().filter(|finding| finding.code == Code::ClientSetting);
+        let of_server = |finding: &&Finding| {
+            let below = finding.place.as_ref().zip(pointer.as_ref());
+            below.is_some_and(|(place, server)| place.pointer.starts_with(&format!("{server}/")))
+        };
+        let notes = notes.into_iter().chain(settings.filter(of_server)).map(said).collect();
         let sign_in = credentials.sign_in_to((&name, &server));
         let identity = identity(&server);
         let check = Self { name, tools, took, tokens, problem, lost, notes, identity, sign_in };

@@ -53,7 +53,7 @@ fn variables_come_from_a_file_and_the_servers_own_win() {
     std::fs::remove_file(home.at("p/.env")).unwrap();
     let check = home.run(&["check", text(&home.at("p/.vscode/mcp.json"))]);
     assert!(
-        check.stdout.contains("its `envFile`") && check.stdout.contains("cannot be read"),
+        check.stdout.contains("its `env_file`") && check.stdout.contains("cannot be read"),
         "{}",
         check.stdout
     );

@@ -23,12 +23,22 @@ pub struct Server {
     pub command: Vec<String>,
     /// Environment variables of the program, next to a few such as `PATH` and `HOME`.
     pub env: IndexMap<String, String>,
+    /// A file of more variables, read at each start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env_file: Option<String>,
     /// Working folder of the program, relative to the configuration.
     pub cwd: Option<PathBuf>,
     /// The address of a server that speaks streamable HTTP.
     pub url: Option<String>,
     /// HTTP headers of requests to the server.
     pub headers: IndexMap<String, String>,
+    /// A program that prints more headers as a JSON object, run before each connection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers_command: Vec<String>,
+    /// Seconds for connecting and listing; `timeout_seconds` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub start_seconds: Option<u64>,
     /// Seconds for connecting and listing, 30 when absent. When set, also the longest silence during a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -70,9 +80,12 @@ impl Default for Server {
         Self {
             command: Vec::new(),
             env: IndexMap::new(),
+            env_file: None,
             cwd: None,
             url: None,
             headers: IndexMap::new(),
+            headers_command: Vec::new(),
+            start_seconds: None,
             timeout_seconds: None,
             redirects: 0,
             retries: 2,
@@ -89,12 +102,12 @@ impl Default for Server {
 impl Server {
     /// The time that connecting and listing may take.
     pub fn timeout(&self) -> Duration {
-        self.longest_silence().unwrap_or(Duration::from_secs(30))
+        self.start_seconds.or(self.timeout_seconds).map_or(Duration::from_secs(30), bounded)
     }
 
     /// Longest silence during a call, where it has a limit of its own; at most a year.
     pub fn longest_silence(&self) -> Option<Duration> {
-        self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.clamp(1, 365 * 86_400)))
+        self.timeout_seconds.map(bounded)
     }
 
     /// The configured time that the first tool list waits for a new server after the others have listed their tools.
@@ -133,4 +146,9 @@ impl Server {
             _ => None,
         }
     }
+}
+
+/// A time of at most a year.
+fn bounded(seconds: u64) -> Duration {
+    Duration::from_secs(seconds.clamp(1, 365 * 86_400))
 }

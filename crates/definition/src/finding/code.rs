@@ -76,6 +76,7 @@ codes! {
         help "split it into several files";
     SourceUnreachable "source-unreachable" Error true "a live server or an address cannot be reached, or gives no tools that can be read";
     ServerDisabled "server-disabled" Info false "a server of a client's configuration is disabled there";
+    ClientSetting "client-setting" Info false "a setting of a client's server is not used, or works otherwise here";
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";

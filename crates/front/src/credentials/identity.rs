@@ -5,10 +5,10 @@ use toolcrib_definition::clean_line;
 
 use super::token::CallerToken;
 
-/// The identity with which a server is called; `None` for a command, and for a server whose `Authorization` is configured.
+/// The identity with which a server is called; `None` for a command, and for a server whose `Authorization` is configured or made.
 pub fn acts_as(server: &Server) -> Option<ActsAs> {
     let has_header = server.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
-    let is_asked = server.url.is_some() && !has_header;
+    let is_asked = server.url.is_some() && !has_header && server.headers_command.is_empty();
     is_asked.then(|| server.auth.as_ref().map(|auth| auth.acts_as).unwrap_or_default())
 }
 

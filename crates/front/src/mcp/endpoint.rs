@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use indexmap::IndexMap;
 
 use super::client::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
 use super::server_problem::ServerProblem;
 use crate::credentials::{CallerToken, Credentials, acts_as, identity};
-use toolcrib_catalog::config::{Environment, Server, Workspace};
+use toolcrib_catalog::config::{Environment, Server, Workspace, env_variables};
 use toolcrib_catalog::sources::live_servers;
 use toolcrib_definition::clean_line;
 
@@ -106,14 +107,17 @@ impl Endpoint {
         ServerProblem::NoAnswer(self.timeout)
     }
 
+    /// Its headers, with those that its program made.
     pub(super) fn headers(
         &self,
+        made: &IndexMap<String, String>,
         environment: &Environment,
         secrets: &mut FilledSecrets,
     ) -> Result<HashMap<HeaderName, HeaderValue>, ServerProblem> {
         let mut headers = HashMap::new();
         let caller = self.user.headers.as_ref();
-        for (name, value) in secrets.fill_headers(&self.server.headers, environment, caller)? {
+        let own = secrets.fill_headers(&self.server.headers, environment, caller)?;
+        for (name, value) in own.into_iter().chain(secrets.fill_headers(made, environment, None)?) {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;
             let mut value = HeaderValue::try_from(value)
@@ -122,6 +126,24 @@ impl Endpoint {
             headers.insert(header, value);
         }
         Ok(headers)
+    }
+
+    /// The variables of the server's file, and its own, which win.
+    pub(super) fn variables(
+        &self,
+        environment: &Environment,
+        secrets: &mut FilledSecrets,
+    ) -> Result<Vec<(String, String)>, ServerProblem> {
+        let mut variables = Vec::new();
+        if let Some(file) = &self.server.env_file {
+            let file = self.root.join(secrets.fill_text(file, environment, None)?);
+            let text = std::fs::read_to_string(&file)
+                .map_err(|error| format!("its `env_file` {} cannot be read: {error}", file.display()))?;
+            variables = env_variables(&text);
+            secrets.add_variables(&variables);
+        }
+        variables.extend(secrets.fill(&self.server.env, environment, None)?);
+        Ok(variables)
     }
 
     /// The folder that the command runs in.

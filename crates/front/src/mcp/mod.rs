@@ -1,7 +1,7 @@
 //! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
 //! 1. An [`Endpoint`] is the address of a server: a command with its environment ([`process`], [`stdout`]), or a URL with its
-//!    headers ([`http`]). A [`ServerProblem`] is the reason why it cannot be used.
+//!    headers ([`http`], [`made_headers`]). A [`ServerProblem`] is the reason why it cannot be used.
 //! 2. A [`Session`] is one open connection, in either version of the protocol: it calls tools ([`tool_call`]), lists them page
 //!    by page within limits ([`lists`]), and follows [`changes`].
 //! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time.
@@ -21,6 +21,7 @@ mod http;
 mod id_scanner;
 mod json_lines;
 mod lists;
+mod made_headers;
 mod message;
 mod pace;
 mod process;

@@ -69,7 +69,7 @@ impl Process {
         let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
         command.args(arguments).current_dir(endpoint.folder());
         command.env_clear().envs(inherited(environment));
-        command.envs(secrets.fill(&endpoint.server.env, environment, None)?);
+        command.envs(endpoint.variables(environment, secrets)?);
         let mut child = with_its_children(command)
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;

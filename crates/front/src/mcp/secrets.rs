@@ -127,6 +127,14 @@ impl FilledSecrets {
         self.fill(headers, environment, caller)
     }
 
+    /// Adds the values of variables that are secret by their name or form.
+    pub(super) fn add_variables(&mut self, variables: &[(String, String)]) {
+        let is_secret =
+            |(name, value): &&(String, String)| SecretPolicy::default().is_secret_value(name, value);
+        let secret = |(_, value): &(String, String)| Secret { text: value.clone(), is_for_results: false };
+        self.filled.extend(variables.iter().filter(is_secret).map(secret));
+    }
+
     /// Fills in environment variables, and headers of the caller. A value with such a header is left out when there
     /// is no caller.
     pub fn fill(

@@ -18,6 +18,7 @@ use super::client::{ClientSession, CurrentClient, Handler, RequestRoutes, Routed
 use super::endpoint::Endpoint;
 use super::http::{self, Signing, server_problem};
 use super::json_lines::LineCheck;
+use super::made_headers::made_headers;
 use super::message::ListNotes;
 use super::process::{Log, Process, Stderr};
 use super::secrets::FilledSecrets;
@@ -105,7 +106,8 @@ impl Session {
             Some(url) => {
                 let url = secrets.fill_text(url, environment, None)?;
                 let tokens = Arc::new(Signing::new(endpoint, credentials, secrets));
-                let headers = endpoint.headers(environment, secrets)?;
+                let made = made_headers(endpoint, environment, secrets).await?;
+                let headers = endpoint.headers(&made, environment, secrets)?;
                 let inner = http::transport(&url, headers, &tokens, &notes)?;
                 signing = Some(tokens);
                 client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await

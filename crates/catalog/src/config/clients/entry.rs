@@ -7,20 +7,20 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::file::MAX_BYTES;
 use super::format::ClientFormat;
+use super::keys::protection;
 use super::placeholder::{as_placeholders, of_client};
 use super::problem::EntryProblem;
 use super::project::Project;
-use super::uncarried::uncarried;
-use crate::config::env_file::env_variables;
+use super::sign_in::{headers_command, more_headers, server_auth};
+use super::timeouts::Timeouts;
 use crate::config::server::Server;
 
 /// Switches of a server, each with the value that switches it off.
 pub(super) const SWITCHES: [(&str, bool); 5] =
     [("disabled", true), ("enabled", false), ("isActive", false), ("isEnabled", false), ("active", false)];
-/// Where clients count in seconds or milliseconds, a timeout from this number on is one in milliseconds.
-const MILLISECONDS: u64 = 1000;
+/// Names of the transports that toolcrib speaks, by their letters, and of clients' words for a server of their user's.
+const TRANSPORTS: [&str; 7] = ["stdio", "local", "remote", "http", "streamablehttp", "custom", "command"];
 
 /// The program of a server.
 #[derive(Default, Deserialize)]
@@ -53,9 +53,6 @@ struct Remote {
     /// Headers with the variables that have their values.
     env_http_headers: Option<Texts>,
     cwd: Option<String>,
-    timeout: Value,
-    tool_timeout_sec: Value,
-    startup_timeout_sec: Value,
 }
 
 /// A text, or a number or flag as a text.
@@ -115,9 +112,17 @@ pub(super) fn texts(key: &str, list: &Value) -> Result<Vec<String>, EntryProblem
     Ok(texts.into_iter().flatten().map(|text| text.0).collect())
 }
 
-/// Whether an entry is a server of the transport that streamable HTTP has replaced.
-fn is_sse(entry: &Value) -> bool {
-    ["type", "transport", "transportType"].iter().any(|key| entry.get(key).is_some_and(|kind| kind == "sse"))
+/// The problem of an entry whose server speaks another transport, such as the one that streamable HTTP has replaced.
+fn other_transport(entry: &Value) -> Option<EntryProblem> {
+    let kinds = ["type", "transport", "transportType"].into_iter().filter_map(|key| entry.get(key)?.as_str());
+    kinds.into_iter().find_map(|kind| {
+        let letters: String = kind.to_ascii_lowercase().replace(['-', '_'], "");
+        match letters.as_str() {
+            "sse" => Some(EntryProblem::Sse),
+            known if known.is_empty() || TRANSPORTS.contains(&known) => None,
+            _ => Some(EntryProblem::Transport(kind.to_string())),
+        }
+    })
 }
 
 /// Whether a switch of an entry is off.
@@ -145,13 +150,13 @@ pub(super) fn server(
     if is_off(all)? {
         return Ok(None);
     }
-    if is_sse(entry) {
-        return Err(EntryProblem::Sse);
+    if let Some(problem) = other_transport(entry) {
+        return Err(problem);
     }
     if let Some(unknown) = of_client(entry) {
         return Err(EntryProblem::PlaceholderOfClient(unknown));
     }
-    if let Some(key) = uncarried(all) {
+    if let Some(key) = protection(all) {
         return Err(EntryProblem::Uncarried(key.to_string()));
     }
     let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
@@ -179,12 +184,20 @@ pub(super) fn server(
     let mut command = command.iter().map(|text| filled(text));
     let program = command.next().map(|program| project.program(program));
     let cwd = remote.cwd.as_deref().map(|cwd| PathBuf::from(filled(cwd)));
+    let times = Timeouts::of(all, format, project.counts_seconds);
+    let mut headers = remote.headers(filled);
+    headers.extend(more_headers(all)?.into_iter().map(|(name, value)| (name, filled(&value))));
+    let env_file = process.env_file.take().map(|file| filled(&file));
     let server = Server {
         command: program.into_iter().chain(command).collect(),
-        env: process.variables(project)?,
+        env_file: env_file.map(|file| project.file(&file)),
+        env: process.variables(filled),
         cwd: if project.is_around { Some(project.folder.join(cwd.unwrap_or_default())) } else { cwd },
-        timeout_seconds: remote.timeout(project.counts_seconds),
-        headers: remote.headers(filled),
+        timeout_seconds: times.call,
+        start_seconds: times.start,
+        headers,
+        headers_command: headers_command(all).iter().map(|text| filled(text)).collect(),
+        auth: server_auth(all)?,
         url: remote.url.or(remote.uri).or(remote.server_url).or(remote.http_url).map(|url| filled(&url)),
         ..Server::default()
     };
@@ -192,17 +205,9 @@ pub(super) fn server(
 }
 
 impl Process {
-    /// The variables of `envFile`, those of the environment, and the server's own, which win.
-    fn variables(self, project: &Project) -> Result<IndexMap<String, String>, EntryProblem> {
-        let filled = |text: &str| as_placeholders(text, &project.folder, &project.plugin);
+    /// The variables of the environment, and the server's own, which win.
+    fn variables(self, filled: impl Fn(&str) -> String) -> IndexMap<String, String> {
         let mut variables = IndexMap::new();
-        if let Some(file) = self.env_file.as_deref().map(filled) {
-            let path = project.folder.join(&file);
-            let is_small = std::fs::metadata(&path).is_ok_and(|about| about.len() <= MAX_BYTES);
-            let text = if is_small { std::fs::read_to_string(&path).ok() } else { None };
-            let text = text.ok_or(EntryProblem::EnvFile(file))?;
-            variables.extend(env_variables(&text));
-        }
         for VariableName::Plain(name) | VariableName::Table { name } in
             [self.env_vars, self.env_keys].into_iter().flatten().flatten()
         {
@@ -210,7 +215,7 @@ impl Process {
         }
         let own = self.env.or(self.environment).or(self.envs).into_iter().flatten();
         variables.extend(own.map(|(name, value)| (name, filled(&value.0))));
-        Ok(variables)
+        variables
     }
 }
 
@@ -225,14 +230,5 @@ impl Remote {
             headers.insert(header.clone(), format!("${{{}}}", filled(&variable.0)));
         }
         headers
-    }
-
-    /// The timeout in seconds. Clients count it in milliseconds, or in seconds.
-    fn timeout(&self, counts_seconds: bool) -> Option<u64> {
-        let plain = self.timeout.as_u64().map(|timeout| {
-            if counts_seconds || timeout < MILLISECONDS { timeout } else { timeout / MILLISECONDS }
-        });
-        let seconds = plain.or(self.tool_timeout_sec.as_u64()).or(self.startup_timeout_sec.as_u64())?;
-        Some(seconds.max(1))
     }
 }

@@ -1,6 +1,6 @@
 //! A client's file: recognized by its content, and parsed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::format::{ClientFormat, MCP_SERVERS, OPENCODE, tables};
 use toolcrib_definition::document::{Document, Format, Unread, without_comments};
+use toolcrib_definition::ground::is_within;
 
 /// Names of files that are the configuration of a client, whatever they hold.
 const NAMES: [&str; 2] = ["mcp.json", "settings.json"];
@@ -17,8 +18,10 @@ const NAMES: [&str; 2] = ["mcp.json", "settings.json"];
 const STARTS: [&str; 2] = ["command", "url"];
 /// Keys of API descriptions, which have `servers` too.
 const APIS: [&str; 3] = ["openapi", "asyncapi", "swagger"];
+/// The folder in which a plugin keeps its manifest.
+pub(super) const PLUGIN_FOLDER: &str = ".claude-plugin";
 /// The longest configuration of a client, in bytes.
-pub(super) const MAX_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// Format of a client's file. Clients also use endings such as `.jsonc`, or none, for JSON.
 pub fn client_format(file: &Path) -> Format {
@@ -53,8 +56,36 @@ pub(super) fn open(file: &Path) -> Option<Result<Document, Box<Unread>>> {
         Ok(document) if APIS.iter().any(|key| document.value.get(key).is_some()) => None,
         // A dump of definitions starts no program, whatever else is in it.
         Ok(document) if !is_named && document.value.get("tools").is_some_and(has_definitions) => None,
-        read => Some(read),
+        read => Some(read.map(with_names)),
     }
+}
+
+/// A document whose list of servers, each with its `name`, is a map.
+fn with_names(mut document: Document) -> Document {
+    let lists = tables().map(|(pointer, _)| pointer).chain([""]);
+    for pointer in lists {
+        let Some(list) = document.value.pointer_mut(pointer).filter(|list| list.is_array()) else { continue };
+        if let Some(servers) = named_servers(list) {
+            *list = Value::Object(servers);
+        }
+    }
+    document
+}
+
+/// The servers of a list, by name; `None` if it has anything else.
+fn named_servers(list: &Value) -> Option<Map<String, Value>> {
+    let named = |entry: &Value| Some((entry.get("name")?.as_str()?.to_string(), entry.clone()));
+    let servers: Map<String, Value> = list.as_array()?.iter().map(named).collect::<Option<_>>()?;
+    are_servers(&servers).then_some(servers)
+}
+
+/// The file with the servers of a plugin, which its manifest names.
+pub(super) fn referred(file: &Path, document: &Value) -> Option<PathBuf> {
+    let named = document.get("mcpServers")?.as_str()?;
+    let folder = file.parent()?;
+    let root = if folder.ends_with(PLUGIN_FOLDER) { folder.parent()? } else { folder };
+    let servers = root.join(named);
+    (servers != file && is_within(root, &servers)).then_some(servers)
 }
 
 /// Whether a text is nothing but servers by name, as plugins have them in `.mcp.json`. Definitions have texts or schemas besides.
@@ -62,8 +93,11 @@ fn is_map_of_servers(text: &str) -> bool {
     if !STARTS.iter().any(|key| text.contains(key)) {
         return false;
     }
-    let fields = serde_json::from_str::<Map<String, Value>>(&without_comments(text));
-    fields.is_ok_and(|fields| are_servers(&fields))
+    match serde_json::from_str::<Value>(&without_comments(text)) {
+        Ok(Value::Object(fields)) => are_servers(&fields),
+        Ok(list) => named_servers(&list).is_some(),
+        Err(_) => false,
+    }
 }
 
 /// Whether fields are nothing but servers by name.

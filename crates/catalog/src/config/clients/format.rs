@@ -28,6 +28,7 @@ pub(super) const ZED: ClientFormat = ClientFormat {
     servers: &["/context_servers"],
     kind: Some(("source", "custom")),
     is_telling: true,
+    counts_seconds: true,
     ..PLAIN
 };
 /// `mcp_servers` in TOML.
@@ -52,7 +53,8 @@ const PLAIN: ClientFormat = ClientFormat {
 const FORMATS: [&ClientFormat; 6] = [&MCP_SERVERS, &VS_CODE, &ZED, &CODEX, &OPENCODE, &GOOSE];
 
 /// Keys of the times that a client waits for a server.
-pub const TIMEOUT_KEYS: [&str; 3] = ["timeout", "tool_timeout_sec", "startup_timeout_sec"];
+pub const TIMEOUT_KEYS: [&str; 4] =
+    ["timeout", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms"];
 
 /// The pointers to servers, each with its format.
 pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static ClientFormat)> {

@@ -2,21 +2,23 @@
 //!
 //! 1. [`table`] has a row for each client, and [`mod@format`] one for each way to write servers.
 //! 2. [`mod@file`] recognizes the file of a client, which may have any name.
-//! 3. [`entry`] reads a server, with [`placeholder`]s, in the folder of its [`project`], unless it has a key that only
-//!    the client can act on ([`uncarried`]).
+//! 3. [`entry`] reads a server, with [`placeholder`]s, [`timeouts`] and its [`sign_in`], in the folder of its [`project`]. [`keys`]
+//!    says what becomes of each key.
 //! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the settings next to it, say of a server
 //!    elsewhere.
 
 mod entry;
 mod file;
 mod format;
+mod keys;
 mod placeholder;
 mod problem;
 mod project;
 mod rules;
+mod sign_in;
 mod table;
+mod timeouts;
 mod tools;
-mod uncarried;
 
 use std::path::Path;
 
@@ -24,9 +26,11 @@ use serde_json::Value;
 
 use super::source::Source;
 use entry::server;
-use file::{ServerTable, open, starts_or_connects, without_values};
+use file::{ServerTable, open, referred, starts_or_connects, without_values};
 pub use file::{client_format, read_client_text};
 pub use format::{TIMEOUT_KEYS, format_of_table};
+use keys::unused;
+use placeholder::inputs;
 use problem::EntryProblem;
 use project::{Project, settings_of};
 use rules::{Rules, is_excluded};
@@ -56,6 +60,9 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             });
         }
     };
+    if let Some(servers) = referred(file, &document.value) {
+        return read(&servers, servers.parent().unwrap_or(root));
+    }
     let mut sources = Vec::new();
     let mut findings = of_projects(&document);
     let table = ServerTable::of(&document.value);
@@ -72,10 +79,15 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
         // Other entries are a part of the client.
         let is_server = |entry: &Value| !table.format.has_builtins || starts_or_connects(entry);
         for (name, entry) in table.servers.iter().filter(|(_, entry)| is_server(entry)) {
+            let pointer = pointer_join(table.pointer, name);
+            let place = |key: &str| Place::new(&document.file, pointer_join(&pointer, key));
             match reader.source(name, entry) {
-                Ok(Some(source)) => sources.push(source),
+                Ok(Some(source)) => {
+                    sources.push(source);
+                    findings.extend(left_out(name, entry).map(|(key, finding)| finding.at(place(&key))));
+                }
                 unused => {
-                    let place = Place::new(&document.file, pointer_join(table.pointer, name));
+                    let place = Place::new(&document.file, pointer.clone());
                     findings.push(why_unused(name, unused.err()).at(place));
                 }
             }
@@ -113,6 +125,20 @@ impl ServerReader<'_> {
             ..Source::default()
         }))
     }
+}
+
+/// The findings about settings of a server that work otherwise here, each with its key.
+fn left_out(name: &str, entry: &Value) -> impl Iterator<Item = (String, Finding)> {
+    let said = move |key: &str, text: String| {
+        (key.to_string(), Finding::new(Code::ClientSetting, format!("the server `{name}`: {text}")))
+    };
+    let fields = entry.as_object().into_iter();
+    let unused =
+        fields.flat_map(unused).map(move |(key, why)| said(key, format!("`{key}` is not used: {why}")));
+    let inputs = inputs(entry).into_iter();
+    unused.chain(inputs.map(move |(input, variable)| {
+        said("", format!("`${{input:{input}}}` is the environment variable {variable} here"))
+    }))
 }
 
 /// The finding about a server that is disabled, or that has a problem.

@@ -1,5 +1,6 @@
 //! Placeholders of clients, such as `${env:X}`, as toolcrib writes them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -19,7 +20,10 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A placeholder that `as_placeholders` has left: its name is no environment variable.
 static OF_CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\$\{(?:[a-zA-Z]+:[^-][^}]*|file|[a-z]+[A-Z][A-Za-z]*)\}|\{file:[^}]*\}").ok()
+    Regex::new(
+        r"\$\{(?:[a-zA-Z]+:[^-][^}]*|file|[a-z]+[A-Z][A-Za-z]*)\}|\{file:[^}]*\}|\{\{[A-Z][A-Z0-9_]*\}\}",
+    )
+    .ok()
 });
 
 /// The first placeholder that only the client can replace, such as `${command:x}`.
@@ -32,6 +36,20 @@ pub(super) fn of_client(value: &Value) -> Option<String> {
         Value::Array(items) => items.iter().find_map(of_client),
         Value::Object(fields) => fields.values().find_map(of_client),
         _ => None,
+    }
+}
+
+/// The inputs in an entry, which a client asks its person for, each with its variable here.
+pub(super) fn inputs(value: &Value) -> BTreeMap<String, String> {
+    match value {
+        Value::String(text) => {
+            let found = PLACEHOLDER.iter().flat_map(|pattern| pattern.captures_iter(text));
+            let inputs = found.filter_map(|found| Some(found.name("input")?.as_str().to_string()));
+            inputs.map(|input| (input.clone(), variable(&input))).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(inputs).collect(),
+        Value::Object(fields) => fields.values().flat_map(inputs).collect(),
+        _ => BTreeMap::new(),
     }
 }
 
@@ -94,8 +112,10 @@ mod tests {
 
     #[test]
     fn what_only_the_client_knows_has_a_name() {
-        for text in ["${command:x.y}", "${workspaceFolder:api}", "${fileDirname}", "${file}", "{file:~/key}"]
-        {
+        for text in [
+            "${command:x.y}", "${workspaceFolder:api}", "${fileDirname}", "${file}", "{file:~/key}",
+            "{{API_KEY}}",
+        ] {
             assert_eq!(of_client(&serde_json::json!({"args": ["a", text]})).as_deref(), Some(text));
         }
         let known =

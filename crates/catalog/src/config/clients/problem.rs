@@ -12,6 +12,8 @@ pub(super) enum EntryProblem {
     WrongType { key: String, expected: &'static str },
     #[error("it speaks HTTP with SSE, the transport that streamable HTTP has replaced")]
     Sse,
+    #[error("it speaks `{0}`, which toolcrib does not")]
+    Transport(String),
     #[error(
         "only the client knows the value of `{0}`: write the value itself, or `${{NAME}}` with an environment variable that has it"
     )]
@@ -20,8 +22,6 @@ pub(super) enum EntryProblem {
         "`{0}` is not supported; without it, the server could lack a credential or a safety measure, so it is for its client alone"
     )]
     Uncarried(String),
-    #[error("its `envFile` {0} cannot be read")]
-    EnvFile(String),
     #[error("{} cannot be read, which can switch it off", .0.display())]
     Settings(PathBuf),
     /// A rule of opencode, with the setting and the name of tools that have it.

@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::file::read_client_text;
+use super::file::{PLUGIN_FOLDER, read_client_text};
 use super::format::ClientFormat;
 use super::problem::EntryProblem;
 use super::table::{CLIENTS, Client, ClientPlace};
-
-/// The folder in which a plugin keeps its manifest.
-const PLUGIN_FOLDER: &str = ".claude-plugin";
 
 /// The project of a client's file.
 pub(super) struct Project {
@@ -47,9 +44,21 @@ impl Project {
         Self { folder: root, plugin, is_around, counts_seconds, has_rules }
     }
 
+    /// The path of a file of this folder.
+    pub(super) fn file(&self, file: &str) -> String {
+        if file.starts_with("${") {
+            file.into()
+        } else {
+            self.folder.join(file).to_string_lossy().into_owned()
+        }
+    }
+
     /// A program as it is started from this folder.
     pub(super) fn program(&self, program: String) -> String {
-        let is_beside = self.is_around && program.contains(['/', '\\']) && !program.contains("${");
+        // A drive of Windows, whatever system this is.
+        let is_on_drive = program.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"));
+        let is_beside =
+            self.is_around && program.contains(['/', '\\']) && !program.contains("${") && !is_on_drive;
         let path = Path::new(&program);
         let joined = (is_beside && path.is_relative()).then(|| self.folder.join(path));
         joined.map_or(program, |path| path.to_string_lossy().into_owned())

@@ -16,10 +16,11 @@ use crate::fixture;
 /// Codes whose fixture is no text, tested below; codes that only payloads have, tested in `findings.rs` and `strict.rs` of
 /// `crates/providers/tests/formats/rules/`; and those of a server that goes away (`live/follow.rs` of `tests/it`), of a client's
 /// configuration (`live/client.rs`), of lists of live servers, and of labelled queries (`eval.rs`).
-const ELSEWHERE: [Code; 10] = [
+const ELSEWHERE: [Code; 11] = [
     Code::FileTooLarge,
     Code::SourceStale,
     Code::ServerDisabled,
+    Code::ClientSetting,
     Code::LabelInvalid,
     Code::LabelUnknown,
     Code::DefinitionLeftOut,

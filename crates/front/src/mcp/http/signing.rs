@@ -26,6 +26,8 @@ pub(in crate::mcp) struct Signing {
 struct Signed {
     /// Whether the connection carries the operator's sign-in. It is set once, so that callers stay distinguishable.
     is_personal: Option<bool>,
+    /// Whether the server has refused the headers that a program made for the connection.
+    is_refused: bool,
     /// The reason of the last request that had no token, or a refused one.
     problem: Option<SignInProblem>,
 }
@@ -62,8 +64,11 @@ impl Signing {
         locked(&self.signed).is_personal.unwrap_or_default()
     }
 
-    /// Whether the operator has signed in or out since the connection began.
+    /// Whether the operator has signed in or out since the connection began, or its headers are refused and can be made again.
     pub(in crate::mcp) fn is_outdated(&self) -> bool {
+        if locked(&self.signed).is_refused {
+            return true;
+        }
         let is_of_operator = self.caller().is_none() && self.acts_as_person();
         let is_signed_in = || self.credentials.is_signed_in(self.server());
         is_of_operator && locked(&self.signed).is_personal.is_some_and(|was| was != is_signed_in())
@@ -89,6 +94,7 @@ impl Signing {
 
     /// Another token in place of a refused one.
     pub(super) async fn other(&self, refused: Refused<'_>) -> Option<SecretToken> {
+        locked(&self.signed).is_refused = !self.endpoint.server.headers_command.is_empty();
         let problem = match self.credentials.rejected(self.server(), self.caller(), refused).await {
             Ok(Some(token)) if refused.token.is_some() => {
                 self.secrets.add_token(&token);

@@ -1,6 +1,9 @@
 //! Files of clients: what is recognized, what starts, and what is switched off.
 
+mod schemas;
+
 use super::*;
+use crate::config::server::Server;
 
 fn sources(name: &str, text: &str) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
@@ -142,14 +145,42 @@ fn the_settings_of_claude_code_close_servers_and_tools() {
 }
 
 #[test]
-fn timeouts_are_read_in_the_unit_of_their_client() {
-    for (name, seconds) in [("cline_mcp_settings.json", 3600), ("any.json", 3)] {
+fn timeouts_are_read_as_their_client_means_them() {
+    let mcp = r#"{"mcpServers": {"a": {"command": "x", TIMES}}}"#;
+    let opencode = r#"{"mcp": {"a": {"type": "local", "command": ["x"], TIMES}}}"#;
+    for (name, text, times, expect) in [
+        ("cline_mcp_settings.json", mcp, r#""timeout": 3600"#, (None, Some(3600))),
+        ("any.json", mcp, r#""timeout": 3600"#, (None, Some(4))),
+        ("any.json", mcp, r#""timeout": 60"#, (None, Some(60))),
+        ("any.json", mcp, r#""startup_timeout_sec": 20, "tool_timeout_sec": 90.5"#, (Some(20), Some(91))),
+        ("any.json", mcp, r#""initTimeout": 60000"#, (Some(60), None)),
+        ("any.json", opencode, r#""timeout": 9000"#, (Some(9), None)),
+        ("any.json", opencode, r#""timeout": {"startup": 9000, "request": 60000}"#, (Some(9), Some(60))),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);
-        std::fs::write(&file, r#"{"mcpServers": {"a": {"command": "x", "timeout": 3600}}}"#).unwrap();
+        std::fs::write(&file, text.replace("TIMES", times)).unwrap();
         let config = read(&file, folder.path()).unwrap();
-        assert_eq!(config.sources[0].mcp.as_ref().unwrap().timeout_seconds, Some(seconds), "{name}");
+        let server = config.sources[0].mcp.as_ref().unwrap();
+        assert_eq!((server.start_seconds, server.timeout_seconds), expect, "{name}: {times}");
     }
+}
+
+#[test]
+fn servers_stand_in_lists_and_in_a_file_that_a_manifest_names() {
+    let one = Some(vec!["a".to_string()]);
+    assert_eq!(sources("config.yaml", "name: x\nmcpServers:\n  - name: a\n    command: x\n"), one);
+    assert_eq!(sources("any.json", r#"{"mcpServers": [{"name": "a", "url": "https://a.example"}]}"#), one);
+    assert_eq!(sources("any.json", r#"[{"name": "a", "command": "x", "args": []}]"#), one);
+    assert_eq!(sources("any.json", r#"[{"name": "a", "description": "A tool."}]"#), None);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".claude-plugin")).unwrap();
+    std::fs::write(folder.path().join("servers.json"), r#"{"a": {"command": "C:\\node\\node.exe"}}"#)
+        .unwrap();
+    let manifest = folder.path().join(".claude-plugin/plugin.json");
+    std::fs::write(&manifest, r#"{"name": "p", "mcpServers": "./servers.json"}"#).unwrap();
+    let config = read(&manifest, manifest.parent().unwrap()).unwrap();
+    assert_eq!(config.sources[0].mcp.as_ref().unwrap().command, [r"C:\node\node.exe"]);
 }
 
 #[test]
