@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexSet;
 
 use crate::catalog::Catalog;
+use crate::names::without_client_prefix;
 use crate::tool::Tool;
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::{Effect, quoted, words};
@@ -40,7 +41,10 @@ impl Catalog {
         match self.by_name.get(name).map(Vec::as_slice) {
             Some([index]) => Resolved::Tool(&self.tools[*index]),
             Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),
-            None => Resolved::Unknown(self.near(name)),
+            None => match without_client_prefix(name).map(|bare| self.resolve(bare)) {
+                Some(found @ (Resolved::Tool(_) | Resolved::Ambiguous(_))) => found,
+                _ => Resolved::Unknown(self.near(name)),
+            },
         }
     }
 

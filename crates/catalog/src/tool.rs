@@ -1,5 +1,7 @@
 //! One checked tool, in groups of facts.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::config::Facts;
@@ -8,7 +10,7 @@ use crate::schema::{Callable, Parameters};
 use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::{
     Backend, CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy, Schema,
-    WhenForbidden, clean_line,
+    WhenForbidden, clean_line, listed_name,
 };
 
 /// The category of tools that have nothing in common with others.
@@ -228,6 +230,13 @@ impl Tool {
     /// The name by which people know it: the one that a client lists for a live server's tool, and the op of any other.
     pub fn shown_name(&self) -> &str {
         if self.origin.place.file.starts_with("mcp:") { &self.names.canonical } else { &self.names.op }
+    }
+
+    /// The name under which MCP clients list it: `^[A-Za-z0-9_.-]+$`, short enough for the prefix of the client.
+    pub fn listed_name(&self) -> Cow<'_, str> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let is_legal = !self.names.canonical.is_empty() && self.names.canonical.chars().all(fits);
+        listed_name(if is_legal { &self.names.canonical } else { &self.names.safe })
     }
 
     /// Whether callers without such a role see that the tool exists.

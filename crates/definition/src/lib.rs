@@ -29,5 +29,7 @@ pub use ground::clean_text::{
     beginning, clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted,
 };
 pub use ground::{panic_guard as guard, private_file};
-pub use name::{each_word, hashed_name, is_reserved, is_respelled, matches_glob, safe_names, slug, words};
+pub use name::{
+    each_word, hashed_name, is_reserved, is_respelled, listed_name, matches_glob, safe_names, slug, words,
+};
 pub use raw_schema::{Schema, compact};

@@ -1,11 +1,27 @@
 //! Names: the words of an identifier, slugs, and the safe names that files and providers use.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Longest safe name; the portable limit of the providers (docs/reference/formats.md).
 const MAX_SAFE_NAME: usize = 64;
+
+/// Longest name in a client's list: Claude Code puts `mcp__toolcrib__` before it, and takes 64 letters in all.
+const MAX_LISTED_NAME: usize = 49;
+
+/// The name under which MCP clients list a tool, whose names are ASCII: a longer one keeps the words behind its server, and gets a hash
+/// of the whole name.
+pub fn listed_name(name: &str) -> Cow<'_, str> {
+    if name.len() <= MAX_LISTED_NAME {
+        return name.into();
+    }
+    let own = name.rsplit("__").next().unwrap_or(name);
+    let stem =
+        own.get(..own.len().min(MAX_LISTED_NAME - 9)).unwrap_or_default().trim_matches(['_', '-', '.']);
+    format!("{stem}_{}", &blake3::hash(name.as_bytes()).to_hex()[..8]).into()
+}
 
 /// Safe names of a catalog: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, unique even where case is ignored, and
 /// reversible. They name both the doc file and the tool that a provider sees, so that a model that is
@@ -224,6 +240,17 @@ mod tests {
         let other: Vec<&str> = names.iter().rev().copied().collect();
         assert_eq!(safe_names(&other).into_iter().rev().collect::<Vec<_>>(), safe);
         assert_eq!(safe_names(&["Foo", "foo", "foo_capital"])[1..], ["foo", "foo_capital"]);
+    }
+
+    #[test]
+    fn a_listed_name_fits_with_the_clients_prefix() {
+        assert_eq!(listed_name("github__list_issues"), "github__list_issues");
+        let long = "customer_internal_greenhouse__list_reserved_watering_slots_of_linked_greenhouses";
+        let listed = [long, &long[9..]].map(listed_name);
+        assert!(
+            listed.iter().all(|name| name.len() <= 49 && name.starts_with("list_reserved_watering_slots"))
+        );
+        assert_ne!(listed[0], listed[1]);
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub(super) enum NameRule {
     Safe,
     /// `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`: safe names without dashes.
     Underscores,
-    /// `^[A-Za-z0-9_.-]{1,128}$`: canonical names where they fit.
+    /// `^[A-Za-z0-9_.-]{1,49}$`: canonical names where they fit.
     Mcp,
 }
 
@@ -108,13 +108,7 @@ impl NameRule {
         match self {
             NameRule::Safe => tool.names.safe.clone(),
             NameRule::Underscores => tool.names.safe.replace('-', "_"),
-            NameRule::Mcp => {
-                let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-                let is_legal = !tool.names.canonical.is_empty()
-                    && tool.names.canonical.len() <= 128
-                    && tool.names.canonical.chars().all(fits);
-                if is_legal { tool.names.canonical.clone() } else { tool.names.safe.clone() }
-            }
+            NameRule::Mcp => tool.listed_name().into_owned(),
         }
     }
 }

@@ -44,15 +44,21 @@ impl ListedTools {
         }
         let catalog = view.catalog();
         let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));
+        let listed: Vec<_> = catalog.tools.iter().map(|tool| tool.listed_name()).collect();
+        let shortened = listed.iter().enumerate().map(|(index, name)| (&**name, index));
         let canonical = names().map(|(tool, index)| (tool.names.canonical.as_str(), index));
-        let place: HashMap<&str, usize> =
-            names().map(|(tool, index)| (tool.names.safe.as_str(), index)).chain(canonical).collect();
+        let safe = names().map(|(tool, index)| (tool.names.safe.as_str(), index));
+        let place: HashMap<&str, usize> = shortened.chain(safe).chain(canonical).collect();
         let mut bound = Self::default();
+        let mut short_names = Vec::new();
         for mut tool in written(view, &profile, mode) {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
             let Some(&index) = place.get(name) else { continue };
             let is_whole = mode == Mode::Full || view.mode(index) == Some(DescriptionMode::Full);
             let own = &catalog.tools[index];
+            if name != own.names.canonical && name != own.names.safe {
+                short_names.push(format!("{} as {name}", own.names.canonical));
+            }
             if is_whole {
                 as_its_server_lists_it(&mut tool, own);
             }
@@ -69,6 +75,9 @@ impl ListedTools {
                 bound.more_annotations.insert(tool.name.to_string(), more);
             }
             bound.tools.push(tool);
+        }
+        if !short_names.is_empty() {
+            tracing::info!(tools = short_names.join(", "), "long names are listed shortened");
         }
         bound
     }

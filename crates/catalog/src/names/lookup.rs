@@ -12,7 +12,20 @@ pub(super) fn is_live(place: &Place) -> bool {
     place.file.starts_with(LIVE)
 }
 
-/// Every name that leads to a tool: canonical names, safe names, ops, aliases, and the names that tools had before they
+/// Names that clients and models put before the names of tools.
+const PREFIXES: [&str; 10] = [
+    "functions.", "functions:", "functions/", "default_api.", "default_api:", "tools.", "toolcrib__",
+    "toolcrib.", "toolcrib:", "toolcrib/",
+];
+
+/// The name behind the prefix of a client, such as `mcp__toolcrib__` or `functions.`.
+pub fn without_client_prefix(name: &str) -> Option<&str> {
+    let of_client = || name.strip_prefix("mcp__")?.split_once("__").map(|(_, rest)| rest);
+    let rest = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).or_else(of_client)?;
+    Some(without_client_prefix(rest).unwrap_or(rest))
+}
+
+/// Every name that leads to a tool: canonical names, safe names, ops, aliases, the names that clients list, and the names that tools had before they
 /// were qualified, which lead to all tools that had them.
 pub(crate) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>> {
     let tools = || tools.iter().map(Borrow::borrow).enumerate();
@@ -24,6 +37,9 @@ pub(crate) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>
         for name in [&tool.names.safe, &tool.names.op].into_iter().chain(&tool.names.aliases) {
             by_name.entry(name.clone()).or_insert_with(|| vec![index]);
         }
+    }
+    for (index, tool) in tools() {
+        by_name.entry(tool.listed_name().into_owned()).or_insert_with(|| vec![index]);
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
     // A name that was taken away from the tool of a live server leads nowhere.

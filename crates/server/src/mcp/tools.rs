@@ -17,7 +17,7 @@ use super::requester::{FRESH_FOR, McpResult, Requester};
 use crate::call_limiter::CallLimiter;
 use crate::listed_tools::ListedTools;
 use crate::response::Problem;
-use toolcrib_catalog::{Resolved, result_fits};
+use toolcrib_catalog::{Resolved, result_fits, without_client_prefix};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::REDACTED;
@@ -219,6 +219,10 @@ enum CallTarget<'a> {
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
 fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
+    exact_target(view, bound, name).or_else(|| exact_target(view, bound, without_client_prefix(name)?))
+}
+
+fn exact_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
     if let Some(place) = bound.place(name) {
         return Some(CallTarget::Tool(ToolCall::listed(view, place)));
     }
@@ -234,7 +238,8 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
 fn unknown(requester: &Requester, name: &str) -> ErrorData {
     let view = requester.view();
     let shown = quoted(name);
-    let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
+    let is_listed = |function: &&Function| requester.served.listing.lists(function);
+    let ours: Vec<&str> = Function::all().iter().filter(is_listed).map(Function::name).collect();
     let mut near = match view.catalog().resolve(name) {
         Resolved::Unknown(near) => near,
         _ => Vec::new(),
@@ -242,7 +247,9 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
     near.extend(nearest(name, ours.iter().copied()));
     let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
     let starting = requester.services().backends.unlisted(&requester.caller);
-    let message = format!("there is no tool {shown}{near}{starting}; functions are: {}", ours.join(", "));
+    let functions =
+        if ours.is_empty() { String::new() } else { format!("; functions are: {}", ours.join(", ")) };
+    let message = format!("there is no tool {shown}{near}{starting}{functions}");
     ErrorData::invalid_params(message, None)
 }
 
