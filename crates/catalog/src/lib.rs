@@ -39,7 +39,6 @@ mod registry;
 mod resolve;
 mod sample;
 mod schema;
-mod service_prefix;
 mod short;
 pub mod sources;
 mod steps;

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use crate::config::{Exec, SetArgument, Trust, TrustHints, Workspace};
-use crate::service_prefix::ServicePrefixes;
 use crate::sources::RawTool;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
@@ -71,12 +70,7 @@ pub(super) fn withhold(
 
 /// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is
 /// reported.
-pub(super) fn settle_effect(
-    definition: &mut Definition,
-    raw: &RawTool,
-    exec: &Exec,
-    prefixes: &ServicePrefixes,
-) -> Option<Finding> {
+pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, exec: &Exec) -> Option<Finding> {
     let claimed = definition.effect;
     let by_name = Effect::of_name(&definition.name);
     if raw.origin.trust == Trust::Run || claimed.unwrap_or(by_name) != Effect::Read {
@@ -92,7 +86,7 @@ pub(super) fn settle_effect(
     // A server must not gain by leaving the hint out.
     let is_strangers = is_hint || server.is_some() && claimed.is_none();
     let is_likely = Effect::is_read_by_first_verb(&definition.name, server)
-        || is_hint && prefixes.reads_behind(raw, &definition.name);
+        || is_hint && !Effect::has_acting_word(&definition.name);
     let is_unlikely = is_strangers && !is_likely;
     let unknown = || (Effect::Write, "its name does not begin with a verb that reads".to_string());
     let stricter = stricter.or_else(|| (hints == TrustHints::Checked && is_unlikely).then(unknown));

@@ -30,6 +30,11 @@ const NOUNS: &[&str] = &[
 ];
 /// Verbs of both reads and changes: `open_file` reads, `open_issue` does not. They contradict no claim.
 const NOT_ALWAYS_VERBS: &[&str] = &["connect", "open"];
+/// Words that act, although they are no verbs of the lists: `exec_query` does not only read.
+const ACTS: &[&str] = &[
+    "admin", "bash", "cmd", "command", "eval", "exec", "force", "grant", "mutation", "overwrite",
+    "powershell", "reboot", "rm", "root", "shell", "shutdown", "spawn", "sudo", "transfer",
+];
 /// First words of names that ask, and say nothing elsewhere in a name.
 const QUESTIONS: &[&str] = &["look", "peek", "who", "whoami"];
 /// Nouns after which a verb is a noun too: `commit_history` commits nothing.
@@ -86,6 +91,11 @@ impl Effect {
         let rest = words.strip_prefix(&prefix[..]).unwrap_or(&words);
         let reads = |verb: &String| Effect::of_word(verb) == Some(Effect::Read);
         rest.first().is_some_and(|verb| reads(verb) || QUESTIONS.contains(&verb.as_str()))
+    }
+
+    /// Returns true if a word of a name acts, whatever its verb is.
+    pub fn has_acting_word(name: &str) -> bool {
+        words(name).iter().any(|word| ACTS.contains(&word.as_str()))
     }
 
     pub(super) fn of_word(word: &str) -> Option<Effect> {

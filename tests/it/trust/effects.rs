@@ -42,8 +42,11 @@ fn a_read_hint_does_not_open_the_gate_for_a_tool_whose_name_deletes() {
 }
 
 #[test]
-fn a_read_hint_needs_a_name_that_begins_with_a_reading_verb() {
-    for name in ["exec", "shell", "transfer", "overwrite", "grant", "shutdown", "frobnicate"] {
+fn a_read_hint_counts_unless_the_name_acts() {
+    for name in ["browser_snapshot", "sky_get_users", "frobnicate"] {
+        assert_eq!(effect(&claim(name, ""), name), "read", "{name}");
+    }
+    for name in ["exec", "shell", "transfer", "overwrite", "grant", "shutdown", "exec_query"] {
         let root = claim(name, "");
         let found = findings(root.path(), "effect-doubted");
         assert!(
@@ -107,10 +110,10 @@ fn an_entry_for_a_server_that_is_not_there_is_reported() {
 fn trust_in_hints_is_said_by_server_and_no_file_can_claim_it() {
     for (name, toml, expect) in [
         ("delete_user", "", "destructive"),
-        ("frobnicate", "", "write"),
+        ("frobnicate", "", "read"),
         ("exec_query", "", "write"),
         ("dump_get_users", "", "read"),
-        ("sky_get_users", "", "write"),
+        ("sky_get_users", "", "read"),
         ("delete_user", "[exec.trust_hints]\ndump = \"always\"\n", "read"),
         ("delete_user", "[exec.trust_hints]\n\"*\" = \"always\"\n", "read"),
         // The file says of itself that it is of this server.
@@ -156,12 +159,12 @@ fn a_request_that_changes_something_is_not_read_whatever_its_definition_says() {
 }
 
 #[test]
-fn a_hint_is_believed_behind_a_shared_prefix_only_if_no_verb_of_the_name_changes_anything() {
-    let reads = ["get_bed", "list_beds", "search", "findBeds", "lookup", "read-bed"];
+fn a_hint_is_believed_behind_any_prefix_unless_a_word_of_the_name_changes_something() {
+    let reads =
+        ["get_bed", "list_beds", "search", "findBeds", "lookup", "read-bed", "snapshot", "run_query", "bed"];
     let others = [
-        "delete_bed", "delete_list", "remove", "purge_get", "plant_tree", "update_bed", "run_query",
-        "send_list", "search_and_replace", "get_or_create_bed", "find_then_delete", "set_status",
-        "exec_query", "shell_list", "bed",
+        "delete_bed", "delete_list", "remove", "purge_get", "update_bed", "send_list", "search_and_replace",
+        "get_or_create_bed", "find_then_delete", "exec_query", "shell_list", "transfer_money",
     ];
     for prefix in ["garden_", "API-", "haCore", "x.garden_", "openmercato_customers_", "service/v2_"] {
         let join = |rest: &str| match prefix {

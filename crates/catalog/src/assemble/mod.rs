@@ -15,7 +15,6 @@ use crate::findings::places::DefinitionPlaces;
 use crate::lint::{CatalogLint, LintedDefinition};
 use crate::purpose::purposes_of_sources;
 use crate::registry::version::digest;
-use crate::service_prefix::ServicePrefixes;
 use crate::short::SharedOpenings;
 use crate::sources::RawTool;
 use crate::tool::Tool;
@@ -38,12 +37,11 @@ pub(crate) fn assemble(
     raw.par_iter_mut().for_each(|tool| write_markdown(&mut tool.definition));
     trust::unused_hints(&workspace, &raw, findings);
     let overlays = Overlays::of(&workspace);
-    let prefixes = ServicePrefixes::of(&raw);
-    let audiences = overlays.audiences(&raw, &prefixes);
+    let audiences = overlays.audiences(&raw);
     let public = raw.iter().zip(&audiences).filter(|(_, audience)| **audience == Audience::Everybody);
     let openings = SharedOpenings::of(public.map(|(tool, _)| tool.definition.description.as_str()));
     let canonical = names::canonical(&raw, &audiences, &workspace.config, findings);
-    let assembly = Assembly { workspace: &workspace, overlays: &overlays, prefixes: &prefixes, openings };
+    let assembly = Assembly { workspace: &workspace, overlays: &overlays, openings };
     let built: Vec<Built> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| assembly.tool(raw, name)).collect();
     let mut tools = Vec::with_capacity(built.len());

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::config::{Facts, Overlay, Workspace};
 use crate::schema::has_argument;
-use crate::service_prefix::ServicePrefixes;
 use crate::sources::RawTool;
 use crate::trust::{OverlaidFields, settle_effect};
 use toolcrib_definition::document::pointer_join;
@@ -41,7 +40,7 @@ impl<'a> Overlays<'a> {
 
     /// The audience of each tool. The audience decides the name, so overlays that set it are matched by the written
     /// name alone.
-    pub(super) fn audiences(&self, raw: &[RawTool], prefixes: &ServicePrefixes) -> Vec<Audience> {
+    pub(super) fn audiences(&self, raw: &[RawTool]) -> Vec<Audience> {
         let overlays = &self.workspace.overlays;
         if !overlays.iter().any(|overlay| Audience::is_changed_by(&overlay.set)) {
             return raw.iter().map(|tool| Audience::of(&tool.definition)).collect();
@@ -49,7 +48,7 @@ impl<'a> Overlays<'a> {
         let audience = |tool: &RawTool| {
             let mut definition = tool.definition.clone();
             let name = definition.name.clone();
-            settle_effect(&mut definition, tool, &self.workspace.config.exec, prefixes);
+            settle_effect(&mut definition, tool, &self.workspace.config.exec);
             self.apply(&mut definition, &name, tool);
             Audience::of(&definition)
         };

@@ -8,7 +8,6 @@ use crate::findings::places::DefinitionPlaces;
 use crate::sample::{About, Sample, sample_call};
 use crate::schema::Parameters;
 use crate::schema::set_arguments;
-use crate::service_prefix::ServicePrefixes;
 use crate::short::SharedOpenings;
 use crate::sources::RawTool;
 use crate::tool::{Texts, Tool, ToolOrigin};
@@ -32,7 +31,6 @@ pub(super) struct Built {
 pub(super) struct Assembly<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) overlays: &'a Overlays<'a>,
-    pub(super) prefixes: &'a ServicePrefixes,
     pub(super) openings: SharedOpenings,
 }
 
@@ -40,7 +38,7 @@ impl Assembly<'_> {
     pub(super) fn tool(&self, mut raw: RawTool, name: String) -> Built {
         let mut findings = Vec::new();
         let mut definition = std::mem::take(&mut raw.definition);
-        let doubt = trust::settle_effect(&mut definition, &raw, &self.workspace.config.exec, self.prefixes);
+        let doubt = trust::settle_effect(&mut definition, &raw, &self.workspace.config.exec);
         let overlaid = self.overlays.apply(&mut definition, &name, &raw);
         let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
         let doubt = if overlaid.effect { None } else { doubt };
