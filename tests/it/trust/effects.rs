@@ -119,7 +119,7 @@ fn trust_in_hints_is_said_by_server_and_no_file_can_claim_it() {
         // The file says of itself that it is of this server.
         ("delete_user", "[exec.trust_hints]\nsky = \"always\"\n", "destructive"),
         ("frobnicate", "[exec.trust_hints]\nsky = \"never\"\n", "write"),
-        ("frobnicate", "[exec.trust_hints]\n\"*\" = \"never\"\ndump = \"checked\"\n", "write"),
+        ("frobnicate", "[exec.trust_hints]\n\"*\" = \"never\"\ndump = \"checked\"\n", "read"),
         ("frobnicate", "[exec.trust_hints]\ndump = \"never\"\n", "write"),
         ("list_users", "[exec.trust_hints]\ndump = \"never\"\n", "read"),
     ] {
