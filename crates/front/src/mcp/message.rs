@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::model::{ContentBlock, CustomResult, ErrorCode, ErrorData};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -31,6 +32,9 @@ pub(super) const AS_WRITTEN: &str = "toolcrib/as-written";
 /// The annotations that the SDK knows.
 const ANNOTATIONS: [&str; 5] =
     ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+/// The types of blocks that the SDK knows.
+const BLOCKS: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
 
 /// The message in a text, as the SDK can read it; `None` for noise, and nothing for a message that is dropped. `asked` is the
 /// id of the request that the text answers, where its transport knows that.
@@ -59,6 +63,7 @@ fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<
     match message(&written) {
         Ok(None) => {
             let read = greeting(&written).or_else(|| list_as_written(&written));
+            let read = read.or_else(|| result_as_written(&written));
             return Some(read.map_or(written, Cow::Owned));
         }
         Ok(Some(value)) => return corrected(value, asked).map(Cow::Owned),
@@ -123,6 +128,29 @@ fn list_as_written(text: &str) -> Option<String> {
     }
     tools.push(AS_WRITTEN.into());
     Some(message.to_string())
+}
+
+/// The result of a tool as it is written. The SDK would drop what it does not know, and refuse a block of an unknown type.
+fn result_as_written(text: &str) -> Option<String> {
+    if !text.contains("\"content\"") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let result = message.get_mut("result")?;
+    let is_fine = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| !BLOCKS.contains(&kind)) || ContentBlock::deserialize(block).is_ok()
+    };
+    if !result.get("content")?.as_array()?.iter().all(is_fine) {
+        return None;
+    }
+    *result = json!({"resultType": "complete", "content": AS_WRITTEN, AS_WRITTEN: result.take()});
+    Some(message.to_string())
+}
+
+/// The result of a tool as its server wrote it.
+pub(super) fn written_result(result: &CustomResult) -> Option<&Value> {
+    result.0.get(AS_WRITTEN)
 }
 
 /// The error that stands for an answer that cannot be read.

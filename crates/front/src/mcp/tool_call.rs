@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorData, ServerResult,
-};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorData, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 
 use super::client::RequestOrigin;
 use super::http::{HttpError, explain, http_error};
-use super::message::is_unreadable;
+use super::message::{is_unreadable, written_result};
 use super::server_problem::ServerProblem;
 use super::session::Session;
 use crate::credentials::SignInProblem;
@@ -48,7 +46,7 @@ impl Session {
         arguments: Map<String, Value>,
         origin: Option<&Arc<RequestOrigin>>,
         longest_silence: Duration,
-    ) -> Result<CallToolResult, McpCallError> {
+    ) -> Result<Value, McpCallError> {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.problem("the connection is closed")));
         }
@@ -59,7 +57,10 @@ impl Session {
         }
         let sending = self.request_with_input(request, origin, longest_silence);
         match Operation::mcp_call(tool).observe(sending, error_type).await {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::CallToolResult(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
+            Ok(ServerResult::CustomResult(result)) => written_result(&result)
+                .cloned()
+                .ok_or_else(|| McpCallError::Unreadable("the result is not that of a tool call".into())),
             Ok(ServerResult::InputRequiredResult(question)) => {
                 let mut what = "it asks for more than arguments, which cannot be given here";
                 if let Some(origin) = origin.filter(|origin| origin.may_require_input()) {
@@ -118,6 +119,11 @@ impl Session {
 fn error_type(answer: &Result<ServerResult, ServiceError>) -> Option<String> {
     Some(match answer {
         Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => "tool_error".into(),
+        Ok(ServerResult::CustomResult(result))
+            if written_result(result).is_some_and(|written| written["isError"] == true) =>
+        {
+            "tool_error".into()
+        }
         Ok(_) => return None,
         Err(ServiceError::McpError(error)) => error.code.0.to_string(),
         Err(_) => "_OTHER".into(),

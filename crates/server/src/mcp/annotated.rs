@@ -45,6 +45,16 @@ impl MoreAnnotations {
     }
 }
 
+/// Where the handler of a call leaves a result as it is to be written, with what the SDK does not know.
+#[derive(Clone, Default)]
+pub(super) struct AsWritten(Arc<OnceLock<Value>>);
+
+impl AsWritten {
+    pub(super) fn keep(&self, result: Value) {
+        let _ = self.0.set(result);
+    }
+}
+
 /// The service of one connection. The SDK serves HTTP with its own handlers only, whose lists stay as it reads them.
 #[derive(Clone, Debug)]
 pub(super) struct Annotated(pub(super) McpService);
@@ -57,9 +67,14 @@ impl Service<RoleServer> for Annotated {
     ) -> Result<ServerResult, ErrorData> {
         let more = MoreAnnotations::default();
         context.extensions.insert(more.clone());
+        let written = AsWritten::default();
+        context.extensions.insert(written.clone());
         // Boxed: the SDK's own future would hold this large one several times.
         let answer = Box::pin(Service::handle_request(&self.0, request, context)).await;
-        answer.map(|result| more.added_to(result))
+        answer.map(|result| match written.0.get() {
+            Some(written) => ServerResult::CustomResult(CustomResult(written.clone())),
+            None => more.added_to(result),
+        })
     }
 
     async fn handle_notification(

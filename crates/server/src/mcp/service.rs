@@ -11,6 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, watch};
 
+use super::annotated::AsWritten;
 use super::client_messages::{forward_all, with_messages};
 use super::connection::ClientConnection;
 use super::instructions;
@@ -202,7 +203,12 @@ impl McpService {
             let answer = tools::call(&requester, limits, request, is_newer(&context)).await;
             match origin.and_then(|origin| origin.take_required_input()) {
                 Some(question) => Ok(question.into()),
-                None => answer.map(Into::into),
+                None => answer.map(|(result, written)| {
+                    if let (Some(place), Some(written)) = (context.extensions.get::<AsWritten>(), written) {
+                        place.keep(written);
+                    }
+                    result.into()
+                }),
             }
         };
         let is_error = |answer: &CallToolResponse| matches!(answer, CallToolResponse::Complete(result) if result.is_error == Some(true));

@@ -91,13 +91,14 @@ pub(super) fn named(name: &str) -> Option<Tool> {
     FUNCTIONS.iter().find(|tool| tool.name == name).cloned()
 }
 
-/// Answers a call. An error in the arguments is a result for the model; an unknown tool is a protocol error.
+/// Answers a call, and gives the answer as it is to be written, with what the SDK does not know. An error in the arguments is a
+/// result for the model; an unknown tool is a protocol error.
 pub(super) async fn call(
     requester: &Requester,
     (limiter, notes): (&CallLimiter, &NotesBySession),
     request: CallToolRequestParams,
     is_newer: bool,
-) -> McpResult<CallToolResult> {
+) -> McpResult<(CallToolResult, Option<Value>)> {
     let view = requester.view();
     let cache = &requester.served;
     let bound = cache.listed_tools();
@@ -128,7 +129,8 @@ pub(super) async fn call(
             if let Ok(Some(envelope)) = answer.as_ref().map(Answer::envelope)
                 && let Some(original) = &envelope.original
             {
-                let mut result = passed_on(original, envelope)?;
+                let (mut result, mut written) = passed_on(original, envelope)?;
+                let has_data = result.structured_content.is_some();
                 if let Some(schema) = promised
                     && let Some(data) =
                         result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
@@ -139,16 +141,27 @@ pub(super) async fn call(
                     let data = original.structured().map(Value::to_string);
                     result.content.extend(data.map(ContentBlock::text));
                 }
-                return Ok(result);
+                if let Some(fields) = written.as_object_mut().filter(|_| is_newer) {
+                    fields.insert("resultType".into(), "complete".into());
+                }
+                let is_same = result.structured_content.is_some() == has_data;
+                return Ok((result, is_same.then_some(written)));
             }
             (answer, None)
         }
         None => return Err(unknown(requester, &request.name)),
     };
     let mut about = requester.meta();
+    if let Ok(Some(McpAnswer::Result(original))) =
+        answer.as_ref().map(|answer| answer.envelope()?.original.as_deref())
+        && let Some(theirs) = original.get("_meta").and_then(Value::as_object)
+    {
+        about.0.extend(theirs.clone());
+    }
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     let own_data = |answer: &Answer| answer.envelope()?.outcome.as_ref().ok().cloned();
     let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
+    let mut blocks = None;
     let mut result = match answer {
         Ok(answer) => {
             if answer.is_ok() {
@@ -158,6 +171,11 @@ pub(super) async fn call(
             let session = named_or_own(session, caller);
             let notes = notes.of(session);
             let client_answer = answer.for_client(&mut locked(&notes));
+            blocks = client_answer
+                .content
+                .iter()
+                .any(|block| matches!(block, ClientBlock::Original(_)))
+                .then(|| client_answer.content.iter().map(written_block).collect::<Value>());
             call_result(client_answer, answer.is_ok(), &mut about)
         }
         Err(stopped) => limit_result(&stopped),
@@ -167,25 +185,57 @@ pub(super) async fn call(
         None => _ = !is_newer && drop_unreadable_data(&mut result),
     }
     result.meta = Some(about);
-    Ok(result)
+    let written = blocks.and_then(|blocks| {
+        let mut written = serde_json::to_value(&result).ok()?;
+        written["content"] = blocks;
+        if !is_newer {
+            written.as_object_mut()?.shift_remove("resultType");
+        }
+        Some(written)
+    });
+    Ok((result, written))
 }
 
-/// The answer of an MCP server, unchanged, with our metadata next to its own.
-fn passed_on(original: &McpAnswer, envelope: &Envelope) -> McpResult<CallToolResult> {
-    let mut result: CallToolResult = match original {
-        McpAnswer::Result(result) => serde_json::from_value(result.clone()).unwrap_or_default(),
+fn written_block(block: &ClientBlock) -> Value {
+    match block {
+        ClientBlock::Text(text) => json!({"type": "text", "text": text}),
+        ClientBlock::Original(block) => block.clone(),
+    }
+}
+
+/// The answer of an MCP server, unchanged, with our metadata next to its own; first as the SDK reads it.
+fn passed_on(original: &McpAnswer, envelope: &Envelope) -> McpResult<(CallToolResult, Value)> {
+    let mut written = match original {
+        McpAnswer::Result(result) => result.clone(),
         McpAnswer::Error { code, message, data } => {
             return Err(ErrorData::new(ErrorCode(*code), message.clone(), data.clone()));
         }
     };
-    result.result_type = Some(ResultType::COMPLETE);
-    let about = &mut result.meta.get_or_insert_default().0;
     let CallMeta { trace_id, warnings, .. } = &envelope.meta;
-    about.insert("toolcrib/trace_id".to_string(), json!(trace_id));
-    if let Some(warnings) = warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
-        about.insert("toolcrib/warnings".to_string(), json!(warnings));
+    let about = &mut written["_meta"];
+    if !about.is_object() {
+        *about = json!({});
     }
-    Ok(result)
+    about["toolcrib/trace_id"] = json!(trace_id);
+    if let Some(warnings) = warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
+        about["toolcrib/warnings"] = json!(warnings);
+    }
+    let mut result = as_the_sdk_reads(&written);
+    result.result_type = Some(ResultType::COMPLETE);
+    Ok((result, written))
+}
+
+/// A result of an MCP server with the texts of blocks that the SDK does not know.
+fn as_the_sdk_reads(written: &Value) -> CallToolResult {
+    serde_json::from_value(written.clone()).unwrap_or_else(|_| {
+        let mut known = written.clone();
+        for block in known.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+            if serde_json::from_value::<ContentBlock>(block.clone()).is_err() {
+                *block = json!({"type": "text", "text": block.to_string()});
+            }
+        }
+        serde_json::from_value(known).unwrap_or_default()
+    })
 }
 
 /// Gives a result of our own the data that its listed schema promises. Clients refuse other data, also in an error, and a result

@@ -1,6 +1,6 @@
 //! Reads the result of a tool on another server within its limits, and its errors.
 
-use rmcp::model::{CallToolResult, ErrorData};
+use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
 use crate::exec::backend::backend_error::{BackendError, BackendErrorKind};
@@ -13,13 +13,12 @@ use toolcrib_front::mcp::Session;
 const MAX_EXCERPT: usize = 32 << 10;
 
 pub(super) fn read_result(
-    answer: CallToolResult,
+    mut original: Value,
     server: &str,
     max_bytes: usize,
     session: &Session,
 ) -> Result<BackendResponse, BackendError> {
-    let is_error = answer.is_error == Some(true);
-    let mut original = serde_json::to_value(answer).unwrap_or_default();
+    let is_error = original["isError"] == true;
     if let Some(fields) = original.as_object_mut() {
         // Each version of MCP has its own.
         fields.shift_remove("resultType");
