@@ -11,6 +11,7 @@ use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
+use super::as_written::AsWritten;
 use super::requester::Requester;
 use super::service::McpService;
 
@@ -45,16 +46,6 @@ impl MoreAnnotations {
     }
 }
 
-/// Where the handler of a call leaves a result as it is to be written, with what the SDK does not know.
-#[derive(Clone, Default)]
-pub(super) struct AsWritten(Arc<OnceLock<Value>>);
-
-impl AsWritten {
-    pub(super) fn keep(&self, result: Value) {
-        let _ = self.0.set(result);
-    }
-}
-
 /// The service of one connection. The SDK serves HTTP with its own handlers only, whose lists stay as it reads them.
 #[derive(Clone, Debug)]
 pub(super) struct Annotated(pub(super) McpService);
@@ -71,7 +62,7 @@ impl Service<RoleServer> for Annotated {
         context.extensions.insert(written.clone());
         // Boxed: the SDK's own future would hold this large one several times.
         let answer = Box::pin(Service::handle_request(&self.0, request, context)).await;
-        answer.map(|result| match written.0.get() {
+        answer.map(|result| match written.kept() {
             Some(written) => ServerResult::CustomResult(CustomResult(written.clone())),
             None => more.added_to(result),
         })

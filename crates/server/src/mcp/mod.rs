@@ -12,6 +12,7 @@
 //!    streams.
 
 mod annotated;
+mod as_written;
 mod bad_request;
 mod client_messages;
 mod completion;

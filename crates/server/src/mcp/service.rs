@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::{Semaphore, watch};
 
-use super::annotated::AsWritten;
+use super::as_written::AsWritten;
 use super::client_messages::{forward_all, with_messages};
 use super::connection::ClientConnection;
 use super::instructions;
