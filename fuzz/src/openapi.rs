@@ -10,9 +10,9 @@ pub fn check(bytes: &[u8]) {
         [("openapi", "3.0.3"), ("openapi", "3.1.0"), ("swagger", "2.0"), ("openapi", "3.2.0")][first % 4];
     document.insert(key.into(), version.into());
     document.entry("paths").or_insert(json!({}));
-    let document = Value::Object(document);
+    let mut document = Value::Object(document);
     assert!(openapi::recognise(&document), "a version that is not recognised");
-    for operation in openapi::import("a.json", &document).operations {
+    for operation in openapi::import("a.json", &mut document).operations {
         assert!(document.pointer(&operation.pointer).is_some(), "an operation that is nowhere");
         assert!(!operation.definition.name.trim().is_empty(), "an operation without a name");
     }

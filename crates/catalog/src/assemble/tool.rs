@@ -43,9 +43,10 @@ impl Assembly<'_> {
         let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
         let doubt = if overlaid.effect { None } else { doubt };
         let set_arguments = set_arguments(&mut definition, overlaid.arguments);
-        let RawTool { server, place, body, parameters, part_places, .. } = raw;
+        let RawTool { server, place, body, parameters, part_places, is_assembled, .. } = raw;
         let schema = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
-        let places = DefinitionPlaces { definition: place.clone(), schema, body, parts: part_places };
+        let places =
+            DefinitionPlaces { definition: place.clone(), schema, body, parts: part_places, is_assembled };
         let description = clean_text(&definition.description).into_owned();
         let mut parts = docstring::split(&description);
         let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));

@@ -16,6 +16,8 @@ pub(crate) struct DefinitionPlaces {
     pub(crate) body: String,
     /// The places in other files, where its schema is bundled from several.
     pub(crate) parts: Option<Arc<PartPlaces>>,
+    /// Whether the mistakes in its schema were reported before.
+    pub(crate) is_assembled: bool,
 }
 
 impl DefinitionPlaces {

@@ -81,7 +81,8 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
     Parameters::of(Arc::new(json!({})), callable)
 }
 
-fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
+/// Reports what was read differently, and what is lost.
+pub(crate) fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
     if let Some((pointer, _)) = repairs.words.first() {
         let mut listed: IndexMap<&str, usize> = IndexMap::new();
         for (_, what) in &repairs.words {

@@ -9,7 +9,7 @@ use toolcrib_definition::document::{plain_number, pointer_join};
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 use toolcrib_definition::schema::type_words::standard_type;
 use toolcrib_definition::schema::walk::{
-    each_with_pointer, is_composing, is_in_place, keyword, misspelled, type_of,
+    declares_schema, each_with_pointer, is_composing, is_in_place, is_unknown, keyword, misspelled, type_of,
 };
 use toolcrib_definition::{clean_line, quoted};
 
@@ -48,6 +48,7 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
     bounds_crossed(schema, pointer, found);
     values_doubled(schema, pointer, found);
     unknown_format(schema, pointer, found);
+    parts_of_another_type(schema, pointer, found);
     let declares_more = |key: &String| is_composing(key) || key == "patternProperties";
     if is_whole && !schema.keys().any(declares_more) {
         undeclared(schema, pointer, found);
@@ -60,13 +61,14 @@ fn visit(schema: &Value, pointer: &mut String, is_whole: bool, depth: usize, fou
 }
 
 fn unknown_keywords(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
-    for (key, value) in schema {
-        if !value.is_null()
-            && let Some(meant) = misspelled(key)
-        {
-            let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
-            found.push((pointer_join(pointer, key), message, format!("did you mean `{meant}`?")));
-        }
+    for (key, _) in schema.iter().filter(|(key, value)| !value.is_null() && is_unknown(key)) {
+        let message = format!("`{}` is no keyword of JSON Schema", clean_line(key));
+        let help = match misspelled(key) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if declares_schema(&schema[key]) => "move it below `properties`".into(),
+            None => "remove it, or begin its name with `x-`".into(),
+        };
+        found.push((pointer_join(pointer, key), message, help));
     }
 }
 
@@ -146,6 +148,21 @@ fn values_doubled(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mi
         let message = format!("the enum has {} twice", quoted(&value.to_string()));
         let place = pointer_join(&pointer_join(pointer, "enum"), index);
         found.push((place, message, "remove one of the two".into()));
+    }
+}
+
+/// Keywords that say nothing of values of the type that stands with them.
+fn parts_of_another_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
+    let kind = keyword(schema, "type").and_then(Value::as_str).and_then(standard_type);
+    for (key, of) in [("items", "array"), ("properties", "object")] {
+        if keyword(schema, key).is_some_and(Value::is_object) && kind.is_some_and(|kind| kind != of) {
+            let message = format!("`{key}` say nothing of the type `{}`", kind.unwrap_or_default());
+            found.push((
+                pointer_join(pointer, key),
+                message,
+                format!("write `{of}` as the type, or remove them"),
+            ));
+        }
     }
 }
 

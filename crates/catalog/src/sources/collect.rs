@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::formats::{SETS, is_list_key, schema_keys};
 use super::raw_tool::RawTool;
-use super::read_tool::made_call;
+use super::read_tool::{lacks_schema, made_call};
 use super::shape::{Shape, Surroundings, has_schema, is_meant_as_tool, is_provider_tool};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
                     self.map(object, pointer, context)
                 }
                 None if context.around != Surroundings::Anything && is_meant_as_tool(object) => {
-                    self.unread(object, pointer)
+                    self.unread(object, pointer, true)
                 }
                 None => self.container(object, pointer, context, depth),
             },
@@ -99,12 +99,15 @@ impl<'a> Walk<'a> {
                         _ if is_tools => self.not_a_tool(item, &at()),
                         _ => {}
                     }
-                    if let Value::Object(object) = item
-                        && is_tools
-                        && found == (self.tools.len(), self.findings.len())
-                        && Shape::of(object, context.around).is_none()
-                    {
-                        self.unread(object, &at());
+                    if !is_tools || found != (self.tools.len(), self.findings.len()) {
+                        continue;
+                    }
+                    match item {
+                        Value::Object(object) if Shape::of(object, context.around).is_none() => {
+                            self.unread(object, &at(), *has_tool)
+                        }
+                        Value::Array(items) if items.is_empty() && *has_tool => self.not_a_tool(item, &at()),
+                        _ => {}
                     }
                 }
             }
@@ -183,11 +186,12 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
             let added = if key == EXTENSION { &mut self.tools[first..] } else { &mut [] };
-            let lacks_schema =
-                |tool: &&mut RawTool| tool.parameters.is_none() && tool.definition.parameters.is_none();
-            for tool in added.iter_mut().filter(lacks_schema) {
-                let nothing = serde_json::json!({"type": "object", "properties": {}});
-                tool.definition.parameters = Some(Schema::shared_value(nothing.into()));
+            for tool in added.iter_mut().filter(|tool| tool.parameters.is_none()) {
+                let written = self.document.pointer(&tool.place.pointer).and_then(Value::as_object);
+                if tool.definition.parameters.is_none() && written.is_some_and(lacks_schema) {
+                    let nothing = serde_json::json!({"type": "object", "properties": {}});
+                    tool.definition.parameters = Some(Schema::shared_value(nothing.into()));
+                }
             }
         }
     }
@@ -254,8 +258,8 @@ impl<'a> Walk<'a> {
         self.findings.push(finding.at(Place::new(self.file, pointer)).help(help));
     }
 
-    /// An item of a list of tools in which nothing was found.
-    fn unread(&mut self, object: &Map<String, Value>, pointer: &str) {
+    /// An item of a list of tools in which nothing was found; `is_sure`: others in the list are tools.
+    fn unread(&mut self, object: &Map<String, Value>, pointer: &str, is_sure: bool) {
         if let Some(function) = object.get("function").and_then(Value::as_object) {
             return self.nameless(function, &pointer_join(pointer, "function"));
         }
@@ -263,6 +267,8 @@ impl<'a> Walk<'a> {
             let is_described = object.contains_key("name") || object.contains_key("description");
             if is_described {
                 self.nameless(object, pointer);
+            } else if is_sure {
+                self.not_a_tool(&object.clone().into(), pointer);
             }
             return;
         };
@@ -290,6 +296,8 @@ impl<'a> Walk<'a> {
         let kind = match item {
             Value::Null => "null",
             Value::String(_) => "text",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "an object without a name",
             _ => "a number or boolean",
         };
         let finding = Finding::new(Code::DefinitionInvalid, format!("expected a definition, got {kind}"));
@@ -310,10 +318,13 @@ fn is_near(key: &str, known: &str) -> bool {
 /// Whether an object holds tools by their names.
 fn maps_tools(object: &Map<String, Value>) -> bool {
     let is_tool = |tool: &Map<String, Value>| !tool.contains_key("name") && has_schema(tool);
+    let is_like = |tool: &Map<String, Value>| {
+        is_tool(tool)
+            || is_provider_tool(tool)
+            || !tool.contains_key("name") && tool.contains_key("description")
+    };
     let mut tools = object.values().map(Value::as_object);
-    object.values().all(Value::is_object)
-        && object.values().filter_map(Value::as_object).any(is_tool)
-        && tools.all(|tool| tool.is_some_and(|tool| is_tool(tool) || is_provider_tool(tool)))
+    object.values().filter_map(Value::as_object).any(is_tool) && tools.all(|tool| tool.is_some_and(is_like))
 }
 
 /// Whether an object has what a definition has, but no name and nothing that could hold tools.

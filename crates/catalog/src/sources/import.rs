@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use super::parts::{self, References};
 use super::raw_tool::{Origin, RawTool};
-use super::{collect, formats, openapi};
+use super::{collect, formats, openapi, shape};
 use crate::config::{BaseUrlFrom, Category, Server, Source};
-use toolcrib_definition::document::Document;
+use toolcrib_definition::document::{Document, pointer_join};
 use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::{Backend, CategoryPath, Schema, quoted};
 
@@ -97,7 +97,7 @@ fn of_openapi(
     let places = references.map(|references| parts::combine(&mut document.value, &document.file, references));
     let places = places.unwrap_or_default();
     let openapi::Imported { server, base, addresses, query_keys, operations, categories, mut findings } =
-        openapi::import(&document.file, &document.value);
+        openapi::import(&document.file, &mut document.value);
     findings.iter_mut().for_each(|finding| places.explain(finding));
     let server = source.server.clone().or(server);
     let mut bases = Vec::new();
@@ -137,6 +137,7 @@ fn of_openapi(
             server: server.clone(),
             body: place.pointer.clone(),
             lost_arguments: operation.lost_arguments,
+            is_assembled: true,
             place,
             ..RawTool::default()
         }
@@ -162,10 +163,38 @@ pub(super) fn unknown_format(document: &Document, named: bool) -> Finding {
          maps of servers, OpenAPI 3 and Swagger 2";
     let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file))
         .help(near.unwrap_or_default() + known);
-    if !named {
+    let lost = lost_definition(&document.value, "", 0);
+    if lost.is_none() && !named {
         finding.severity = Severity::Info;
     }
-    finding.at(Place::new(&document.file, ""))
+    let place = lost.as_ref().map_or("", |(pointer, _)| pointer);
+    let finding = finding.at(Place::new(&document.file, place));
+    match lost {
+        Some((_, help)) => finding.help(help),
+        None => finding,
+    }
+}
+
+/// The place of what was meant as a definition, and what it lacks.
+fn lost_definition(value: &serde_json::Value, pointer: &str, depth: usize) -> Option<(String, &'static str)> {
+    /// Deepest object that is looked at.
+    const DEEPEST: usize = 8;
+    let below = |(key, value): (String, &serde_json::Value)| {
+        lost_definition(value, &pointer_join(pointer, &key), depth + 1)
+    };
+    if let Some(items) = value.as_array().filter(|_| depth < DEEPEST) {
+        return items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).find_map(below);
+    }
+    let object = value.as_object().filter(|_| depth < DEEPEST)?;
+    if openapi::is_path_map(object) {
+        let help = "an OpenAPI document has `openapi: 3.1.0`, or `swagger: \"2.0\"`, and its operations below `paths`";
+        return Some((pointer.to_string(), help));
+    }
+    if shape::has_schema(object) && object.get("description").is_some_and(serde_json::Value::is_string) {
+        let help = "give it a `name`, and put it into a list or a map with the key `tools`";
+        return Some((pointer.to_string(), help));
+    }
+    object.iter().map(|(key, value)| (key.clone(), value)).find_map(below)
 }
 
 /// Moves the schemas that are in the document alone to their tools: copies would take as long as reading them.

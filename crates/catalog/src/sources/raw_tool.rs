@@ -23,6 +23,8 @@ pub struct RawTool {
     pub parameters: Option<String>,
     /// Places in other files, where its schemas are bundled from several.
     pub part_places: Option<Arc<PartPlaces>>,
+    /// Whether its schema was put together of parts, each of which was checked in its place.
+    pub is_assembled: bool,
     /// Whether some of its arguments could not be read, so that it cannot be called.
     pub lost_arguments: bool,
     /// The call that a registry has: it was made from more than the registry says.

@@ -5,13 +5,15 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, schema_keys, text_of};
-use super::shape::{Shape, is_empty, is_schema};
+use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, TELLING_KEYS, schema_keys, text_of};
+use super::shape::{Shape, is_argument_map, is_empty, is_schema};
 use crate::sample::Sample;
-use toolcrib_definition::document::Reader;
-use toolcrib_definition::finding::{Code, Finding, Place};
+use toolcrib_definition::document::{Reader, pointer_join};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::schema::walk::keyword;
-use toolcrib_definition::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
+use toolcrib_definition::{
+    CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema, quoted,
+};
 
 /// Keys of MCP's lists that only clients read.
 const MCP_KEYS: [&str; 6] = ["title", "annotations", "icons", "execution", "outputSchema", "_meta"];
@@ -78,6 +80,16 @@ impl Shape {
             }
             _ => true,
         };
+        if !matches!(self, Shape::Native | Shape::Registry) {
+            let body = body.unwrap_or(object);
+            if written.is_none() && definition.parameters.is_none() {
+                definition.parameters = loose_schema(body);
+            }
+            let is_read = definition.parameters.is_some() && written.is_none();
+            let at = place.below(self.body());
+            findings
+                .extend(misplaced(body, is_read, &at).into_iter().map(|found| found.tool(&definition.name)));
+        }
         let lacks = written.is_none() && definition.parameters.is_none() && !definition.allow_no_schema;
         if lacks && may_omit_schema && lacks_schema(body.unwrap_or(object)) {
             definition.parameters = Some(Schema::from_value(json!({ "type": "object", "properties": {} })));
@@ -86,8 +98,37 @@ impl Shape {
     }
 }
 
+/// A schema whose keywords stand beside the name.
+fn loose_schema(object: &Map<String, Value>) -> Option<Schema> {
+    let properties = object.get("properties").filter(|properties| properties.is_object())?;
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if let Some(required) = object.get("required") {
+        schema["required"] = required.clone();
+    }
+    Some(Schema::from_value(schema))
+}
+
+/// Warns of keys that hold arguments, and that no format has there.
+fn misplaced(object: &Map<String, Value>, is_read: bool, place: &Place) -> Vec<Finding> {
+    let is_own = |key: &str| {
+        schema_keys().chain(RESULT_KEYS).chain(TELLING_KEYS).chain(["arguments"]).any(|known| known == key)
+    };
+    let holds_arguments = |key: &str, value: &Value| match key {
+        "properties" | "required" => !is_read && (value.is_object() || value.is_array()),
+        key => !is_own(key) && (value["properties"].is_object() || is_argument_map(value)),
+    };
+    let misplaced = object.iter().filter(|(key, value)| holds_arguments(key, value));
+    let finding = |(key, _): (&String, &Value)| {
+        let message = format!("`{}` of a tool is not read", quoted(key));
+        let finding = Finding::new(Code::FieldUnknown, message).at(place.below(&pointer_join("", key)));
+        let help = "write it into the schema of the arguments, under the key that its format has for it";
+        Finding { severity: Severity::Warning, ..finding.help(help) }
+    };
+    misplaced.map(finding).collect()
+}
+
 /// Whether a tool says nothing of its arguments, so that it has no arguments.
-fn lacks_schema(object: &Map<String, Value>) -> bool {
+pub(super) fn lacks_schema(object: &Map<String, Value>) -> bool {
     let is_nothing = |value: &Value| value.is_null() || is_empty(value);
     let is_other = |(key, value): (&String, &Value)| !RESULT_KEYS.contains(&key.as_str()) && is_schema(value);
     schema_keys().chain(["arguments"]).filter_map(|key| object.get(key)).all(is_nothing)

@@ -103,7 +103,7 @@ pub(super) fn is_provider_tool(object: &Map<String, Value>) -> bool {
     if object.keys().next().is_some_and(|only| object.len() == 1 && GEMINI.contains(&only.as_str())) {
         return true;
     }
-    let own = ["description", "function", "custom", "toolSpec", "arguments", "tools"];
+    let own = ["description", "function", "custom", "toolSpec", "arguments", "tools", "properties"];
     let defined = own.into_iter().chain(schema_keys());
     let kind = object.get("type").and_then(Value::as_str);
     kind.is_some_and(|kind| kind != "function" && kind != "custom")
@@ -174,6 +174,11 @@ fn is_map_of_schemas(value: &Value) -> bool {
 fn is_map_of_types(value: &Value) -> bool {
     let is_type = |value: &Value| is_schema(value) || value.as_str().and_then(schema_of_type).is_some();
     value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(is_type))
+}
+
+/// Schemas of arguments by their names, or a list of arguments.
+pub(super) fn is_argument_map(value: &Value) -> bool {
+    is_map_of_schemas(value) || is_argument_list(value, false)
 }
 
 /// Whether a named and described object was meant as a tool: its arguments have another key, or are no schema.

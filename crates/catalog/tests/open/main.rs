@@ -4,6 +4,7 @@ mod catalogs;
 mod findings;
 mod fixture;
 mod formats;
+mod mistakes;
 mod nodes;
 mod ops;
 mod structure;

@@ -84,7 +84,7 @@ codes! {
     DefinitionLeftOut "definition-left-out" Warning false "a live server lists a definition that no client could use, and it was left out";
     DefinitionRepaired "definition-repaired" Info false "a definition has mistakes that clients refuse, and was repaired";
     ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
-    FieldUnknown "field-unknown" Error false "a native definition has a field that the format does not know";
+    FieldUnknown "field-unknown" Error false "a definition has a field that its format does not know";
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust"
         help "give the file one [[source]] of its own, with its own path";
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use super::type_words::TYPES;
+use super::type_words::{TYPES, schema_of_type};
 use crate::document::{plain_flag, plain_number, pointer_push};
 use crate::finding::{SlipPolicy, normalized};
 
@@ -89,7 +89,7 @@ const KEYWORDS: [(KeywordKind, &[&str]); 14] = [
     (KeywordKind::Flag, &["uniqueItems", "readOnly", "writeOnly", "deprecated"]),
     (KeywordKind::NameLists, &["dependentRequired"]),
     (KeywordKind::Old, &["$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary", "definitions", "dependencies", "additionalItems", "nullable"]),
-    (KeywordKind::Unknown, &["example", "discriminator", "xml", "externalDocs", "name", "in", "style"]),
+    (KeywordKind::Unknown, &["example", "discriminator", "xml", "externalDocs", "name", "in", "style", "optional"]),
 ];
 
 /// Kind of value of a keyword.
@@ -98,15 +98,45 @@ pub fn holds(keyword: &str) -> KeywordKind {
     row.map_or(KeywordKind::Unknown, |(kind, _)| *kind)
 }
 
-/// The keyword that an unknown key of a schema is a misspelling of.
+/// Words of other formats and of careless authors for keywords, without case and separators.
+#[rustfmt::skip]
+const OTHER_WORDS: [(&str, &[&str]); 12] = [
+    ("type", &["kind", "datatype", "typ"]),
+    ("description", &["desc", "help", "doc", "about", "summary"]),
+    ("properties", &["props", "fields", "params", "parameters", "args", "arguments", "attributes", "children"]),
+    ("required", &["mandatory", "needed", "requires", "requiredfields", "isrequired", "ismandatory"]),
+    ("enum", &["choices", "options", "values", "allowed", "allowedvalues", "enumeration", "enumvalues", "possiblevalues"]),
+    ("items", &["elements", "element", "itemtype", "of"]),
+    ("default", &["defaultvalue"]),
+    ("minimum", &["min", "minvalue", "ge", "gte"]),
+    ("maximum", &["max", "maxvalue", "le", "lte"]),
+    ("minLength", &["minlen"]),
+    ("maxLength", &["maxlen"]),
+    ("pattern", &["regex", "regexp"]),
+];
+
+/// Whether a key of a schema is no keyword, and no extension of one's own.
+pub fn is_unknown(key: &str) -> bool {
+    let mut all = KEYWORDS.iter().flat_map(|(_, keywords)| *keywords);
+    !key.starts_with(['$', '~', '_'])
+        && !key.starts_with("x-")
+        && !key.contains(':')
+        && !all.any(|keyword| *keyword == key)
+}
+
+/// The keyword that an unknown key of a schema is a misspelling of, or another word for.
 pub fn misspelled(key: &str) -> Option<&'static str> {
-    let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
-    if key.starts_with(['$', '~']) || key.starts_with("x-") || all().any(|keyword| keyword == key) {
+    if !is_unknown(key) {
         return None;
     }
+    let all = || KEYWORDS.iter().flat_map(|(_, keywords)| *keywords).copied();
     let plain = normalized(key);
     let is_slip = |keyword: &&str| SlipPolicy::ARGUMENT.is_slip(&plain, &normalized(keyword));
-    all().find(|keyword| normalized(keyword) == plain).or_else(|| all().find(is_slip))
+    let other = || OTHER_WORDS.iter().find(|(_, words)| words.contains(&plain.as_str()));
+    all()
+        .find(|keyword| normalized(keyword) == plain)
+        .or_else(|| other().map(|(keyword, _)| *keyword))
+        .or_else(|| all().find(is_slip))
 }
 
 /// Whether a keyword only describes, and does not constrain values.
@@ -169,7 +199,7 @@ pub fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
 /// a map for an empty list. `properties` are those of the schema, if it has any.
 pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option<Value> {
     let holds = if keyword == "nullable" { KeywordKind::Flag } else { holds(keyword) };
-    let is_name = |name: &&str| properties.map_or(plain_flag(value).is_none(), |all| all.get(name).is_some());
+    let is_name = |name: &&str| properties.is_some_and(|all| all.get(name).is_some());
     let list = || Value::Array(vec![value.clone()]);
     let meant = match holds {
         // PHP writes an empty map as a list.
@@ -184,6 +214,10 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
         {
             value.as_object()?.values().cloned().collect()
         }
+        KeywordKind::Schema if keyword == "items" && value.is_array() => {
+            let [Value::String(only)] = value.as_array()?.as_slice() else { return None };
+            return schema_of_type(only);
+        }
         KeywordKind::Flag | KeywordKind::Schema => plain_flag(value)?.into(),
         KeywordKind::Number if keyword.starts_with("exclusive") && plain_flag(value).is_some() => {
             return value.is_string().then(|| plain_flag(value).map(Value::Bool))?;
@@ -193,7 +227,10 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
             let count = plain_number(value)?.as_f64().filter(|count| count.fract() == 0.0)?;
             (0.0..=u32::MAX.into()).contains(&count).then_some(count as u64)?.into()
         }
-        KeywordKind::Names => value.as_str().filter(is_name).map(|_| list())?,
+        KeywordKind::Names => {
+            let names = listed(value.as_str()?);
+            names.iter().filter_map(Value::as_str).all(|name| is_name(&name)).then(|| names.into())?
+        }
         KeywordKind::NameLists => {
             let named = value.as_object()?.iter().map(|(key, names)| match names {
                 Value::String(_) => (key.clone(), Value::Array(vec![names.clone()])),
@@ -201,15 +238,18 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
             });
             Value::Object(named.collect())
         }
-        KeywordKind::Values if keyword == "enum" && !value.is_object() && !value.is_null() => {
-            let several = value.as_str().filter(|text| text.contains('|'));
-            several.map_or_else(list, |text| text.split('|').map(str::trim).collect())
+        KeywordKind::Values if keyword == "enum" && (value.is_string() || value.is_number()) => {
+            value.as_str().map_or_else(list, |text| listed(text).into())
         }
         // Arguments are often listed with their names.
         KeywordKind::Named if keyword == "properties" => {
             let named = |item: &Value| {
                 let mut schema = item.as_object()?.clone();
-                Some((schema.shift_remove("name")?.as_str()?.to_string(), schema.into()))
+                match schema.shift_remove("name") {
+                    Some(name) => Some((name.as_str()?.to_string(), schema.into())),
+                    None if schema.len() == 1 => schema.into_iter().next(),
+                    None => None,
+                }
             };
             Value::Object(value.as_array()?.iter().map(named).collect::<Option<_>>()?)
         }
@@ -218,6 +258,19 @@ pub fn meant(keyword: &str, value: &Value, properties: Option<&Value>) -> Option
         _ => return None,
     };
     (!fits(holds, keyword, value) && fits(holds, keyword, &meant)).then_some(meant)
+}
+
+/// The values of a list that was written as text: as JSON, or with separators.
+fn listed(text: &str) -> Vec<Value> {
+    let written = || serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\"")));
+    if let Some(Value::Array(values)) = text.starts_with('[').then(written).and_then(Result::ok) {
+        return values;
+    }
+    let separator = ['|', ',', '\n'].into_iter().find(|separator| text.contains(*separator));
+    separator.map_or_else(
+        || vec![text.into()],
+        |separator| text.split(separator).map(|part| part.trim().into()).collect(),
+    )
 }
 
 fn is_numbered(map: &Map<String, Value>) -> bool {

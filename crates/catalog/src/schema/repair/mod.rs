@@ -8,7 +8,9 @@ use indexmap::IndexSet;
 use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 
-use toolcrib_definition::document::{SchemaNames, percent_decoded, plain_flag, pointer_join, resolve_local};
+use toolcrib_definition::document::{
+    SchemaNames, from_json, percent_decoded, plain_flag, pointer_join, resolve_local,
+};
 use toolcrib_definition::finding::{nearest, normalized};
 use toolcrib_definition::quoted;
 use toolcrib_definition::schema::type_words::{TYPES, schema_of_type, standard_type};
@@ -33,6 +35,7 @@ pub(crate) struct Repairs {
 pub(crate) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     let mut repairing = Repairing {
         root: schema,
+        is_openapi: false,
         old_draft: draft(schema) < Draft::Draft202012,
         names: SchemaNames::of(schema, &["$id", "id"]),
         repairs: Repairs::default(),
@@ -42,8 +45,22 @@ pub(crate) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     (repairing.repairs != Repairs::default()).then_some((value, repairing.repairs))
 }
 
+/// Repairs a schema of an OpenAPI document in its place. Its references and OpenAPI's own keywords stay as they are.
+pub(crate) fn repair_in_document(schema: &mut Value) -> Repairs {
+    let mut repairing = Repairing {
+        root: &Value::Null,
+        is_openapi: true,
+        old_draft: false,
+        names: SchemaNames::default(),
+        repairs: Repairs::default(),
+    };
+    repairing.schema(schema, &mut String::new());
+    repairing.repairs
+}
+
 struct Repairing<'a> {
     root: &'a Value,
+    is_openapi: bool,
     old_draft: bool,
     names: SchemaNames,
     repairs: Repairs,
@@ -65,13 +82,15 @@ impl Repairing<'_> {
         self.drop_nulls(schema, pointer);
         self.types(schema, pointer);
         self.values(schema, pointer);
-        self.nullable(schema, pointer);
-        self.limits(schema, pointer);
-        self.tuple(schema, pointer);
         self.required(schema, pointer);
-        self.reference(schema, pointer);
-        self.choice(schema, pointer);
-        self.schema_uri(schema, pointer);
+        if !self.is_openapi {
+            self.nullable(schema, pointer);
+            self.limits(schema, pointer);
+            self.tuple(schema, pointer);
+            self.reference(schema, pointer);
+            self.choice(schema, pointer);
+            self.schema_uri(schema, pointer);
+        }
         each_with_pointer_mut(schema, pointer, &mut |at, child| self.schema(child, at));
     }
 
@@ -93,6 +112,17 @@ impl Repairing<'_> {
         } else if let Some(schema) = written.as_str().and_then(schema_of_type) {
             self.word(pointer, format!("{written} was read as a schema of this type"));
             *value = schema;
+        } else if let Some(schema) =
+            written.as_str().and_then(|text| from_json(text).ok()).filter(declares_schema)
+        {
+            self.word(pointer, "the text of a schema was read as the schema");
+            *value = schema;
+            self.schema(value, &mut pointer.to_string());
+        } else if let Some(properties) = meant("properties", &written, None).filter(|_| written != json!([]))
+        {
+            self.word(pointer, "a list of arguments was read as a schema of an object");
+            *value = json!({ "type": "object", "properties": properties });
+            self.schema(value, &mut pointer.to_string());
         } else {
             let found = quoted(&written.to_string());
             let message = format!("expected a schema, found {found}; the place accepts anything");
@@ -108,7 +138,8 @@ impl Repairing<'_> {
             let is_sure = normalized(key) == normalized(keyword)
                 && (kind != KeywordKind::Schema || keyword.contains(char::is_uppercase));
             let is_list = matches!(kind, KeywordKind::Named | KeywordKind::Names | KeywordKind::Values);
-            let is_type = keyword == "type" && value.is_string();
+            let is_type = keyword == "type" && value.as_str().and_then(schema_of_type).is_some();
+            let is_list = is_list || keyword == "description";
             (is_type || fits(kind, keyword, value) && (is_sure || is_list)).then(|| (key.clone(), keyword))
         };
         let meant: Vec<(String, &str)> = schema.iter().filter_map(meant).collect();
@@ -150,14 +181,23 @@ impl Repairing<'_> {
         self.word(pointer, "names of properties in place of a schema were read as its `properties`");
     }
 
-    /// A whole schema below `properties`.
+    /// A whole schema below `properties` or `type`, and its type among the properties.
     fn whole_schema(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
         let is_whole = |inner: &Value| inner["type"] == "object" && inner["properties"].is_object();
-        if schema.get("properties").is_some_and(is_whole)
-            && let Some(Value::Object(inner)) = schema.shift_remove("properties")
+        let key = if schema.len() == 1 && schema.contains_key("type") { "type" } else { "properties" };
+        if schema.get(key).is_some_and(is_whole)
+            && let Some(Value::Object(inner)) = schema.shift_remove(key)
         {
             schema.extend(inner);
-            self.word(pointer, "the schema below `properties` was read as the schema itself");
+            self.word(pointer, format!("the schema below `{key}` was read as the schema itself"));
+        }
+        let properties = schema.get("properties");
+        if !schema.contains_key("type") && properties.is_some_and(|properties| properties["type"] == "object")
+        {
+            let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+            let kind = properties.and_then(|properties| properties.shift_remove("type"));
+            schema.insert("type".into(), kind.unwrap_or_default());
+            self.word(pointer, "the `type` among the properties was read as that of the schema");
         }
     }
 
@@ -200,7 +240,9 @@ impl Repairing<'_> {
         let Some(written) = schema.get("type") else { return };
         let words: Vec<&Value> =
             written.as_array().map_or_else(|| vec![written], |words| words.iter().collect());
-        let is_fine = |word: &&Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+        let is_fine = |word: &&Value| {
+            word.as_str().is_some_and(|word| TYPES.contains(&word) || self.is_openapi && word == "file")
+        };
         if !words.is_empty() && words.iter().all(is_fine) {
             return;
         }
@@ -214,7 +256,8 @@ impl Repairing<'_> {
             meant.retain(|key, _| key == "type" || !schema.contains_key(key));
             schema.extend(meant);
         } else {
-            let says_nothing = matches!(shown.to_lowercase().as_str(), "any" | "" | "null");
+            let says_nothing =
+                !words.is_empty() && matches!(shown.to_lowercase().as_str(), "any" | "" | "null");
             let near = nearest(&shown, TYPES).first().map(|near| format!("; did you mean `{near}`?"));
             let what = format!("type `{shown}` was read as \"anything\"{}", near.unwrap_or_default());
             self.left_out(place, says_nothing, what);
@@ -224,6 +267,7 @@ impl Repairing<'_> {
 
     /// If no value of `enum` has the `type`, no call could be made: the values decide.
     fn values(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        self.listed_values(schema, pointer);
         let only = schema.get("const").map(std::slice::from_ref);
         let listed = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice).or(only);
         let (Some(kind), Some(values)) = (schema.get("type"), listed) else { return };
@@ -243,6 +287,26 @@ impl Repairing<'_> {
         let what = format!("type {kind} was read as {kinds}, that of its values");
         self.word(&pointer_join(pointer, "type"), what);
         schema.insert("type".into(), kinds);
+    }
+
+    /// Values in a list of lists, with their labels, or in a list below `const`.
+    fn listed_values(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        if schema.get("type").and_then(Value::as_str).is_none_or(|kind| matches!(kind, "array" | "object")) {
+            return;
+        }
+        let key = if schema.contains_key("enum") { "enum" } else { "const" };
+        let Some(Value::Array(written)) = schema.get(key) else { return };
+        let value = |item: &Value| ["value", "const"].iter().find_map(|key| item.get(*key)).cloned();
+        let values = match written.as_slice() {
+            [Value::Array(inner)] => Some(inner.clone()),
+            _ if key == "const" => Some(written.clone()),
+            _ => written.iter().map(value).collect(),
+        };
+        if let Some(values) = values.filter(|values: &Vec<Value>| !values.is_empty()) {
+            schema.shift_remove(key);
+            schema.insert("enum".into(), values.into());
+            self.word(&pointer_join(pointer, key), format!("`{key}` was read as a list of values"));
+        }
     }
 
     /// Values beside the type `array` are those of its items.
@@ -313,25 +377,40 @@ impl Repairing<'_> {
         }
     }
 
-    /// `required: true` on a property belongs into its parent's list.
-    fn required(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
-        let mut hoisted: Vec<String> = Vec::new();
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            for (name, property) in properties.iter_mut() {
-                let Value::Object(property) = property else { continue };
-                let names_itself = |flag: &Value| property.get("properties")?.get(flag.as_str()?).map(drop);
-                let flag =
-                    property.get("required").filter(|flag| names_itself(flag).is_none()).and_then(plain_flag);
-                if let Some(required) = flag {
-                    property.shift_remove("required");
-                    if required {
-                        hoisted.push(name.clone());
-                    }
-                    let what = "`required` on a property was read as its parent's";
-                    self.word(&pointer_join(pointer, name), what);
-                }
+    /// Takes what a property says of itself, `required: true` or `optional: false`, and returns the names that are required.
+    fn required_properties(&mut self, schema: &mut Map<String, Value>, pointer: &str) -> Vec<String> {
+        let mut hoisted = Vec::new();
+        let listed = schema.get("required").and_then(Value::as_array).cloned();
+        let Some(Value::Object(properties)) = schema.get_mut("properties") else { return hoisted };
+        for (name, property) in properties.iter_mut() {
+            let Value::Object(property) = property else { continue };
+            let names_itself = |flag: &Value| property.get("properties")?.get(flag.as_str()?).map(drop);
+            let says = |(key, flag): (&String, &Value)| {
+                let is_flag = key == "required" || misspelled(key) == Some("required");
+                let flag = flag_of(flag).filter(|_| names_itself(flag).is_none())?;
+                (is_flag || key == "optional").then(|| (key.clone(), flag != (key == "optional")))
+            };
+            let Some((key, required)) = property.iter().find_map(says) else { continue };
+            let place = pointer_join(&pointer_join(pointer, "properties"), name);
+            let is_listed = listed.as_ref().map(|names| names.contains(&name.as_str().into()));
+            if key == "optional" && !required && is_listed != Some(false) {
+                let what = "`optional` is no keyword, and `required` of the object does not say so";
+                self.left_out(pointer_join(&place, "optional"), false, what);
+            }
+            property.shift_remove(&key);
+            if required {
+                hoisted.push(name.clone());
+            }
+            if key != "optional" || required {
+                self.word(&place, format!("`{key}` on a property was read as its parent's"));
             }
         }
+        hoisted
+    }
+
+    /// `required: true` on a property belongs into its parent's list.
+    fn required(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let hoisted = self.required_properties(schema, pointer);
         match schema.get_mut("required") {
             Some(Value::Array(names)) => {
                 let before = names.len();
@@ -402,6 +481,15 @@ impl Repairing<'_> {
             schema.shift_remove("$schema");
             self.word(&pointer_join(pointer, "$schema"), what);
         }
+    }
+}
+
+/// Whether a property is required, by what it says of itself.
+fn flag_of(value: &Value) -> Option<bool> {
+    match value.as_str().map(str::to_ascii_lowercase).as_deref() {
+        Some("yes" | "required" | "mandatory") => Some(true),
+        Some("no" | "optional") => Some(false),
+        _ => plain_flag(value),
     }
 }
 

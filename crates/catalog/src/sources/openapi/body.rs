@@ -18,6 +18,10 @@ use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::Code;
 use toolcrib_definition::{Location, Style};
 
+/// Fields of a media type.
+const MEDIA_FIELDS: [&str; 7] =
+    ["schema", "example", "examples", "encoding", "itemSchema", "itemEncoding", "prefixEncoding"];
+
 /// The body of an operation.
 #[derive(Default)]
 pub(super) struct Body {
@@ -44,10 +48,29 @@ struct Content<'s> {
 impl<'d> Importer<'_, 'd> {
     /// The body of an operation.
     pub(super) fn body(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Body {
-        match self.document.dialect {
-            Dialect::Swagger2 => self.swagger_body(found, parameters),
-            _ => self.request_body(found).unwrap_or_default(),
+        let is_old = self.document.dialect == Dialect::Swagger2;
+        let is_body = |parameter: &&Parameter<'_>| matches!(parameter.place, "body" | "formData");
+        let in_list = parameters.iter().find(is_body);
+        let own = found.operation.get("requestBody");
+        let report = &mut self.bundle.report;
+        match (in_list, own) {
+            (Some(body), None) if !is_old => {
+                let message = format!("`in: {}` is of Swagger 2.0; it was read as the body", body.place);
+                let help = "write a `requestBody`";
+                report.warn(Code::FieldUnknown, &pointer_join(&body.pointer, "in"), message, help);
+            }
+            (None, Some(_)) if is_old => {
+                let message = "`requestBody` is of OpenAPI 3; it was read as the body".to_string();
+                let place = pointer_join(&found.pointer, "requestBody");
+                report.warn(Code::FieldUnknown, &place, message, "write a parameter with `in: body`");
+            }
+            (Some(body), Some(_)) => report.left_out(&body.pointer, "the operation has another body"),
+            _ => {}
         }
+        if own.is_none() {
+            return self.swagger_body(found, parameters);
+        }
+        self.request_body(found).unwrap_or_default()
     }
 
     fn request_body(&mut self, found: &Found<'d>) -> Option<Body> {
@@ -56,9 +79,18 @@ impl<'d> Importer<'_, 'd> {
         let report = &mut self.bundle.report;
         let body = found.operation.get("requestBody")?;
         let (body, pointer) = document.follow(body, pointer, Loss::Arguments, report)?;
+        if let Some(body) = body.as_object() {
+            report.unknown_fields(body, &["content", "required", "description"], &pointer);
+        }
         let content = body.get("content").unwrap_or(&Value::Null);
         let (content, within) =
             document.follow(content, pointer_join(&pointer, "content"), Loss::Arguments, report)?;
+        for media in content.as_object().into_iter().flat_map(Map::keys).filter(|media| !media.contains('/'))
+        {
+            let message = format!("`{}` is no media type", quote(media));
+            let help = "write one such as `application/json`";
+            report.warn(Code::FieldUnknown, &pointer_join(&within, media), message, help);
+        }
         let Some((media, value)) = content.as_object().and_then(best_media) else {
             report.lost_arguments = true;
             report.left_out(&pointer_join(&pointer, "content"), "a request body has no media type");
@@ -66,6 +98,7 @@ impl<'d> Importer<'_, 'd> {
         };
         let (value, place) = document.follow(value, pointer_join(&within, media), Loss::Arguments, report)?;
         let value = value.as_object()?;
+        report.unknown_fields(value, &MEDIA_FIELDS, &place);
         let (schema, schema_pointer) = match value.get("schema") {
             Some(schema) => {
                 let place = pointer_join(&place, "schema");
@@ -97,6 +130,9 @@ impl<'d> Importer<'_, 'd> {
             let examples = examples.into_iter().map(|example| (None, example)).collect();
             if body.value.contains_key("schema") {
                 pointer = pointer_join(&pointer, "schema");
+            } else {
+                let help = "write it below `schema`";
+                self.bundle.report.warn(Code::FieldInvalid, &pointer, "the body has no schema".into(), help);
             }
             let content = Content { media, schema, pointer, description, required, encoding: None };
             return self.content(content, examples);

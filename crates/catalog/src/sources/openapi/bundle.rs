@@ -91,6 +91,13 @@ impl<'a, 'd> Bundle<'a, 'd> {
         Some(component)
     }
 
+    /// Whether a place is in a schema that requests have.
+    pub(super) fn is_input(&self, pointer: &str) -> bool {
+        let ends = pointer.match_indices('/').map(|(end, _)| end).chain([pointer.len()]);
+        ends.map(|end| (Direction::Input, pointer[..end].to_string()))
+            .any(|memo| self.components.contains_key(&memo))
+    }
+
     /// The schema at a pointer, rewritten.
     pub(super) fn schema(&mut self, schema: &Value, pointer: &str, way: Direction) -> Rc<Component> {
         self.rewritten(pointer, way, |lowering| lowering.schema(schema))

@@ -12,9 +12,9 @@ use super::discriminator::{ANY_SUBTYPE, Family, Tags};
 use super::document::{Dialect, Document, Target};
 use super::report::{Loss, Report, quote};
 use crate::sources::unique_names::DefinitionKeys;
-use toolcrib_definition::document::{plain_flag, pointer_join, pointer_push};
+use toolcrib_definition::document::{plain_flag, pointer_push};
 use toolcrib_definition::finding::Code;
-use toolcrib_definition::schema::walk::{self, KeywordKind, meant};
+use toolcrib_definition::schema::walk::{self, KeywordKind};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
@@ -23,7 +23,7 @@ const MAX_FAMILY: usize = 64;
 /// Keywords that do not matter for a chain of `allOf`s, or for a `$ref` or `null` beside a schema.
 const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
 /// Keywords of a Swagger 2.0 parameter beside its schema.
-const PARAMETER_WORDS: [&str; 6] =
+pub(super) const PARAMETER_WORDS: [&str; 6] =
     ["name", "in", "required", "allowEmptyValue", "collectionFormat", "schema"];
 
 /// Direction of a schema, request or response: `readOnly` is left out of the one, `writeOnly` of the other.
@@ -106,11 +106,6 @@ impl Lowering<'_, '_> {
         {
             tag.insert("enum".into(), json!(names));
         }
-        for word in ["nullable", "x-nullable"] {
-            if map.get(word).is_some_and(Value::is_string) && is_true(map.get(word)) {
-                self.report.repaired(&self.pointer, word, &true.into());
-            }
-        }
         if is_true(map.get("nullable")) || is_true(map.get("x-nullable")) {
             out = allow_null(out);
         }
@@ -165,11 +160,6 @@ impl Lowering<'_, '_> {
         out: &mut Map<String, Value>,
     ) {
         let kind = kind(word);
-        let meant = if fits(kind, word, value) { None } else { meant(word, value, map.get("properties")) };
-        if let Some(meant) = &meant {
-            self.report.repaired(&self.pointer, word, meant);
-        }
-        let value = meant.as_ref().unwrap_or(value);
         if !fits(kind, word, value) {
             return self.misfit(word, value, out);
         }
@@ -194,7 +184,7 @@ impl Lowering<'_, '_> {
             (KeywordKind::List, Value::Array(schemas)) => {
                 self.list(word, schemas, (word == "allOf").then_some(family))
             }
-            (KeywordKind::Named, Value::Object(schemas)) => self.members(word, schemas, out),
+            (KeywordKind::Named, Value::Object(schemas)) => self.members(word, schemas),
             (KeywordKind::Names, Value::Array(_)) => {
                 let mut names: IndexSet<String> = required_of(out).into_iter().collect();
                 let visible = |name: &&str| !self.is_hidden_name(name, family);
@@ -229,23 +219,14 @@ impl Lowering<'_, '_> {
     }
 
     /// The schemas of `properties` and the like, without properties of the other direction.
-    fn members(&mut self, word: &str, schemas: &Map<String, Value>, out: &mut Map<String, Value>) -> Value {
+    fn members(&mut self, word: &str, schemas: &Map<String, Value>) -> Value {
         let mut members = Map::new();
-        let mut required: IndexSet<String> = IndexSet::new();
         for (name, schema) in schemas {
             if word == "properties" && self.is_hidden(schema) {
                 continue;
             }
             let lowered = self.inside(&[word, name], |this| this.schema(schema));
-            // Draft 3 had `required: true` on the property itself, and many documents still have it.
-            if word == "properties" && is_true(schema.get("required")) {
-                required.insert(name.clone());
-            }
             members.insert(name.clone(), lowered);
-        }
-        if !required.is_empty() {
-            required.extend(required_of(out));
-            out.insert("required".to_string(), required.into_iter().collect());
         }
         Value::Object(members)
     }
@@ -259,12 +240,6 @@ impl Lowering<'_, '_> {
             }
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
                 out.insert(word.to_string(), value.clone());
-            }
-            ("required", value) if plain_flag(value) == Some(false) => {}
-            ("required", value) if plain_flag(value) == Some(true) => {
-                let place = pointer_join(&self.pointer, "required");
-                let message = "`required: true` belongs into the list of the object";
-                self.report.add(Code::SchemaRepaired, &place, message);
             }
             _ => {
                 let message = format!("`{}` has the wrong kind of value; it was left out", quote(word));

@@ -22,7 +22,7 @@ pub(super) fn json_media(content: &Map<String, Value>) -> Option<(&str, &Value)>
 pub(super) fn rank(media: &str) -> u8 {
     match essence(media).as_str() {
         JSON | "*/*" | "application/*" => 0,
-        media if media.ends_with("+json") || media == "text/json" => 1,
+        media if media.ends_with("+json") || matches!(media, "text/json" | "json") => 1,
         FORM => 2,
         MULTIPART => 3,
         // Their parts, or their kind, are unknown.
@@ -36,5 +36,5 @@ pub(super) fn essence(media: &str) -> String {
 }
 
 pub(super) fn content_type(media: &str) -> Option<String> {
-    (rank(media) != 0).then(|| media.to_string())
+    (rank(media) != 0 && media.contains('/')).then(|| media.to_string())
 }

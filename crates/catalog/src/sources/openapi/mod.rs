@@ -1,11 +1,12 @@
 //! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
 //!
-//! 1. [`paths`] lists the operations in the order of the document.
-//! 2. [`operation`] reads one operation; a mistake in it goes into the [`report::Report`] and affects nothing else.
-//! 3. [`parameter`] and [`body`] turn a request into arguments; [`mod@flatten`] splits a plain body into separate ones.
+//! 1. [`mod@schemas`] repairs the schemas where they stand.
+//! 2. [`paths`] lists the operations in the order of the document.
+//! 3. [`operation`] reads one operation; a mistake in it goes into the [`report::Report`] and affects nothing else.
+//! 4. [`parameter`] and [`body`] turn a request into arguments; [`mod@flatten`] splits a plain body into separate ones.
 //!    [`mod@merge`] makes one object of them, and records where each belongs in the request.
-//! 4. [`lower`] rewrites a schema as JSON Schema 2020-12.
-//! 5. [`bundle`] lowers each place in the document only once, and collects the `$defs` of a tool.
+//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12.
+//! 6. [`bundle`] lowers each place in the document only once, and collects the `$defs` of a tool.
 //!
 //! Nothing is fetched. Each tool has a memory budget, because in some documents every operation reaches every schema,
 //! and the import must stay within [`TOTAL_BUDGET`]. Parts over the budget accept any value, and are reported.
@@ -25,6 +26,7 @@ mod operation;
 mod parameter;
 mod paths;
 mod report;
+mod schemas;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +44,9 @@ use categories::assign_categories;
 use document::{Document, Target, version};
 use importer::Importer;
 pub use importer::Operation;
+pub(super) use paths::is_path_map;
 use report::Report;
+use schemas::repair_schemas;
 use toolcrib_definition::finding::Finding;
 use toolcrib_definition::{Definition, clean_line};
 
@@ -74,14 +78,15 @@ pub fn recognise(document: &Value) -> bool {
 }
 
 /// Imports a document; `file` is its name in findings.
-pub fn import(file: &str, document: &Value) -> Imported {
+pub fn import(file: &str, document: &mut Value) -> Imported {
     import_within(file, document, TOTAL_BUDGET)
 }
 
 /// Half of the memory is divided evenly; tools that need more take from the other half.
-fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
+fn import_within(file: &str, document: &mut Value, memory: usize) -> Imported {
+    let (repairs, mistakes) = repair_schemas(file, document);
     let document = Document::new(file, document);
-    let mut report = Report::new(file);
+    let mut report = Report::new(file, repairs);
     let found = paths::operations(&document, &mut report);
     report.lost_arguments = false;
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
@@ -107,6 +112,11 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         common = common.saturating_sub(weight_of(&operation.definition).saturating_sub(own));
         operations.push(operation);
     }
+    let is_sent = |finding: &Finding| {
+        finding.place.as_ref().is_some_and(|place| importer.bundle.is_input(&place.pointer))
+    };
+    let mistakes: Vec<Finding> = mistakes.into_iter().filter(is_sent).collect();
+    importer.bundle.report.findings.extend(mistakes);
     let categories = assign_categories(&mut operations, document.root);
     let in_query = importer.secrets.iter().filter(|(place, _)| place == "query");
     let mut query_keys: Vec<String> = in_query.map(|(_, name)| name.clone()).collect();

@@ -23,6 +23,12 @@ use toolcrib_definition::{
     words,
 };
 
+/// Fields of an operation in any version.
+const FIELDS: [&str; 15] = [
+    "operationId", "summary", "description", "tags", "parameters", "requestBody", "responses", "deprecated",
+    "externalDocs", "callbacks", "security", "servers", "consumes", "produces", "schemes",
+];
+
 /// Longest summary that is used as a short description, in characters.
 const MAX_SHORT: usize = 120;
 
@@ -54,6 +60,7 @@ impl<'d> Importer<'_, 'd> {
             let pointer = pointer_join(&found.pointer, "operationId");
             self.bundle.report.add(Code::NameDuplicate, &pointer, message);
         }
+        self.bundle.report.unknown_fields(found.operation, &FIELDS, &found.pointer);
         let parameters = self.parameters(found);
         let mut arguments = self.arguments(found, &parameters);
         let body = self.body(found, &parameters);

@@ -18,6 +18,12 @@ use toolcrib_definition::document::{pointer_join, pointer_to};
 use toolcrib_definition::finding::Code;
 use toolcrib_definition::{Location, RESERVED_HEADERS, Style, path_variables};
 
+/// Fields of a parameter with a schema.
+const FIELDS: [&str; 13] = [
+    "name", "in", "required", "schema", "description", "content", "style", "explode", "example", "examples",
+    "deprecated", "allowReserved", "allowEmptyValue",
+];
+
 /// The most parameters that are read of one list.
 const MAX_PARAMETERS: usize = 500;
 
@@ -71,6 +77,9 @@ impl<'d> Importer<'_, 'd> {
             return None;
         };
         let place = value.get("in").and_then(Value::as_str).unwrap_or_default();
+        if value.contains_key("schema") || !value.contains_key("type") {
+            self.bundle.report.unknown_fields(value, &FIELDS, &pointer);
+        }
         if matches!(place, "path" | "query" | "header" | "cookie" | "querystring" | "body" | "formData") {
             return Some(Parameter { place, name, value, pointer });
         }
@@ -200,7 +209,7 @@ impl<'d> Importer<'_, 'd> {
             let pointer = pointer_join(pointer, "schema");
             return self.bundle.schema(schema, &pointer, Direction::Input);
         }
-        if self.document.dialect == Dialect::Swagger2 {
+        if self.document.dialect == Dialect::Swagger2 || value.contains_key("type") {
             let whole = self.document.at(pointer).unwrap_or(&Value::Null);
             return self.bundle.parameter(whole, pointer);
         }

@@ -48,6 +48,17 @@ impl Found<'_> {
     }
 }
 
+/// Whether an object maps paths to operations, or lists such a map's items.
+pub(in super::super) fn is_path_map(object: &Map<String, Value>) -> bool {
+    let has_method = |item: &Value| {
+        let methods =
+            item.as_object().into_iter().flatten().filter(|(key, _)| METHODS.contains(&key.as_str()));
+        methods.map(|(_, operation)| operation).any(|operation| operation.get("responses").is_some())
+    };
+    object.iter().any(|(path, item)| path.starts_with('/') && has_method(item))
+        || object.contains_key("path") && has_method(&object.clone().into())
+}
+
 /// All operations, in the order of the document.
 pub(super) fn operations<'d>(document: &Document<'d>, report: &mut Report) -> Vec<Found<'d>> {
     let mut found = Vec::new();

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::{plain_flag, pointer_join};
-use toolcrib_definition::finding::{Code, Finding, Place, Severity};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity, nearest};
 
 /// What is missing from a tool because of a `$ref` without a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +33,9 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(file: &str) -> Self {
-        Self {
-            file: file.to_string(),
-            tool: None,
-            lost_arguments: false,
-            seen: HashSet::new(),
-            findings: Vec::new(),
-        }
+    /// A report that begins with these findings.
+    pub(super) fn new(file: &str, findings: Vec<Finding>) -> Self {
+        Self { file: file.to_string(), tool: None, lost_arguments: false, seen: HashSet::new(), findings }
     }
 
     pub(super) fn add(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
@@ -75,16 +70,33 @@ impl Report {
         flag
     }
 
-    /// Warns that a header is no argument.
-    pub(super) fn reserved_header(&mut self, name: &str, pointer: &str) {
-        let message = format!("the header `{}` is never an argument; calls go without it", quote(name));
-        let help = "if calls need it, write it into the `headers` of the server in toolcrib.toml";
-        let is_first = self.add_with_help(Code::FieldInvalid, pointer, message, Some(help));
+    /// Warns of fields that an object of the document does not have.
+    pub(super) fn unknown_fields(&mut self, object: &Map<String, Value>, known: &[&str], pointer: &str) {
+        let is_known = |field: &str| known.contains(&field) || field.starts_with("x-") || field == "$ref";
+        for field in object.keys().filter(|field| !is_known(field)) {
+            let message = format!("`{}` is not read here", quote(field));
+            let near =
+                nearest(field, known.iter().copied()).first().map(|near| format!("did you mean `{near}`?"));
+            let help = near.unwrap_or_else(|| format!("known are {}", known.join(", ")));
+            self.warn(Code::FieldUnknown, &pointer_join(pointer, field), message, &help);
+        }
+    }
+
+    /// Adds a finding as a warning.
+    pub(super) fn warn(&mut self, code: Code, pointer: &str, message: String, help: &str) {
+        let is_first = self.add_with_help(code, pointer, message, Some(help));
         if let Some(finding) = self.findings.last_mut()
             && is_first
         {
             finding.severity = Severity::Warning;
         }
+    }
+
+    /// Warns that a header is no argument.
+    pub(super) fn reserved_header(&mut self, name: &str, pointer: &str) {
+        let message = format!("the header `{}` is never an argument; calls go without it", quote(name));
+        let help = "if calls need it, write it into the `headers` of the server in toolcrib.toml";
+        self.warn(Code::FieldInvalid, pointer, message, help);
     }
 
     /// Reports a `$ref`, in the object at `pointer`, to nothing.

@@ -13,7 +13,10 @@ use toolcrib_definition::{Backend, Definition, HttpBackend};
 /// Imports a document with one path item and these components.
 fn imported(version: &str, path: &str, item: Value, components: Value) -> Imported {
     let paths = json!({ path: item });
-    import("api.json", &json!({ "openapi": version, "info": {}, "paths": paths, "components": components }))
+    import(
+        "api.json",
+        &mut json!({ "openapi": version, "info": {}, "paths": paths, "components": components }),
+    )
 }
 
 /// The one tool of a document with one operation.

@@ -70,7 +70,7 @@ fn json_schema_of_3_1_stays_as_it_is() {
     check(
         "3.1.0",
         json!({ "properties": { "a": { "required": true } }, "required": ["b", "b"] }),
-        json!({ "properties": { "a": {} }, "required": ["a", "b"] }),
+        json!({ "properties": { "a": {} }, "required": ["b", "a"] }),
     );
 }
 
@@ -224,7 +224,7 @@ fn garden(schemas: Value) -> Imported {
     let paths = json!({"/plants": post(&plant), "/beds": post(&bed)});
     import(
         "api.json",
-        &json!({"openapi": "3.1.0", "info": {}, "paths": paths, "components": {"schemas": schemas}}),
+        &mut json!({"openapi": "3.1.0", "info": {}, "paths": paths, "components": {"schemas": schemas}}),
     )
 }
 
