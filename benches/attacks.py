@@ -82,7 +82,7 @@ ATTACKS = {
         {
             "calls": [
                 {"exec": "read", "args": {}},
-                {"exec": "read", "args": {"x": {"$from": 0, "pointer": "/result" * (LONG // 7)}}},
+                {"exec": "read", "args": {"x": {"$from": "0" + ".result" * (LONG // 7)}}},
             ]
         },
     ),

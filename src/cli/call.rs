@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult, failed};
@@ -22,6 +22,8 @@ use super::signals::{StopRequests, end_now};
 use super::state::StateArgs;
 use super::word::word;
 use toolcrib_catalog::Catalog;
+use toolcrib_catalog::arguments::has_property;
+use toolcrib_catalog::results::shape_of;
 use toolcrib_definition::Effect;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::from_json;
@@ -74,6 +76,12 @@ pub(super) struct CallArgs {
     /// Print the text that a model reads, in markdown where the function has one, rather than JSON.
     #[arg(long)]
     text: bool,
+    /// Return only this part of the result, as JMESPath, such as `tasks[].id`.
+    #[arg(long, value_name = "JMESPATH")]
+    select: Option<String>,
+    /// Write the whole result into this file, and print its size and shape in its place.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    out: Option<PathBuf>,
     /// Write pictures and other data of the result into this folder.
     ///
     /// Without it only their types and sizes are printed.
@@ -83,7 +91,7 @@ pub(super) struct CallArgs {
 
 impl CallArgs {
     pub(super) fn run(self, io: &Io) -> CommandResult {
-        let arguments = self.arguments(io)?;
+        let arguments = self.selecting(self.arguments(io)?)?;
         let caller = self.caller()?;
         let mut checked = self.catalog.open(io)?;
         report_lost(io, &checked);
@@ -105,12 +113,15 @@ impl CallArgs {
         }
         let (services, waiting) = for_command(io, &self.catalog, &checked.catalog);
         let services = Services { state, ..services };
-        let mut answer = asked(io, self.function, view, services, caller, arguments)?;
+        let Asked { mut answer, whole } =
+            asked(io, self.function, view, services, caller, arguments, self.out.is_some())?;
         if let Some(folder) = &self.output {
             write_data(&mut answer, folder)?;
         }
         waiting.iter().for_each(Spinner::finish);
-        let text = if self.text {
+        let text = if let (Some(file), Some(whole)) = (&self.out, whole) {
+            write_whole(file, whole)?
+        } else if self.text {
             answer.text()
         } else {
             serde_json::to_string_pretty(&answer.body()).unwrap_or_default()
@@ -133,6 +144,17 @@ impl CallArgs {
         let session = session.map_err(|error| CommandError::Usage(error.to_string()))?;
         let allow = self.allow.unwrap_or(Effect::Destructive);
         Ok(Caller { session, headers, allow, ..Caller::default() })
+    }
+
+    /// The arguments with `--select`.
+    fn selecting(&self, mut arguments: Value) -> Result<Value, CommandError> {
+        let Some(select) = &self.select else { return Ok(arguments) };
+        let takes_it = self.function.definition().is_some_and(|tool| has_property(tool, "select"));
+        match arguments.as_object_mut().filter(|_| takes_it) {
+            Some(fields) => fields.insert("select".into(), select.as_str().into()),
+            None => return Err(CommandError::Usage("--select is for tool_exec and read_result".into())),
+        };
+        Ok(arguments)
     }
 
     fn arguments(&self, io: &Io) -> Result<Value, CommandError> {
@@ -164,9 +186,23 @@ pub(super) fn answer(
     arguments: Value,
 ) -> Result<Answer, CommandError> {
     let (services, waiting) = for_command(io, args, catalog);
-    let answer = asked(io, function, view, services, Caller::default(), arguments);
+    let asked = asked(io, function, view, services, Caller::default(), arguments, false);
     waiting.iter().for_each(Spinner::finish);
-    answer
+    Ok(asked?.answer)
+}
+
+/// Writes the result of an answer into a file; the answer with the size and shape of the file.
+fn write_whole(file: &Path, mut whole: Map<String, Value>) -> Result<String, CommandError> {
+    if let Some(result) = whole.get_mut("result") {
+        let text = match &*result {
+            Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default() + "\n",
+        };
+        std::fs::write(file, &text)
+            .map_err(|error| failed(format!("cannot write to {}: {error}", file.display())))?;
+        *result = json!({ "file": file.to_string_lossy(), "bytes": text.len(), "shape": shape_of(result) });
+    }
+    Ok(serde_json::to_string_pretty(&whole).unwrap_or_default())
 }
 
 /// Writes the data of an answer into files, which it then names.
@@ -195,6 +231,12 @@ fn write_new(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<PathBuf
     }
 }
 
+/// An answer, and all of it where that is wanted.
+struct Asked {
+    answer: Answer,
+    whole: Option<Map<String, Value>>,
+}
+
 fn asked(
     io: &Io,
     function: &'static Function,
@@ -202,7 +244,8 @@ fn asked(
     services: Services,
     caller: Caller,
     arguments: Value,
-) -> Result<Answer, CommandError> {
+    wants_whole: bool,
+) -> Result<Asked, CommandError> {
     let runtime = runtime()?;
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
@@ -220,9 +263,15 @@ fn asked(
         io.note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
+    let Some(answer) = answer else {
+        drop(runtime);
+        end_now()
+    };
+    let whole = wants_whole.then(|| runtime.block_on(answer.whole(&context))).transpose();
+    let whole = whole.map_err(|error| failed(error.message))?;
     // Ends what still runs.
     drop(runtime);
-    Ok(answer.unwrap_or_else(|| end_now()))
+    Ok(Asked { answer, whole })
 }
 
 /// Reads the name of a function, in any spelling; help and errors list the plain ones.
@@ -261,8 +310,6 @@ impl TypedValueParser for FunctionName {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use toolcrib_front::mcp::Environment;
     use toolcrib_gateway::exec::backend::Backends;
@@ -285,8 +332,8 @@ mod tests {
                 Services { backends: Backends::new(folder.path(), environment), ..Services::default() };
             let function = Function::named("tool_exec").unwrap();
             let call = json!({ "op": "x", "args": {} });
-            let answer = asked(&io, function, view, services, Caller::default(), call).ok().unwrap();
-            assert_eq!(answer.body()["error"]["code"], "INTERNAL");
+            let asked = asked(&io, function, view, services, Caller::default(), call, false).ok().unwrap();
+            assert_eq!(asked.answer.body()["error"]["code"], "INTERNAL");
         }
     }
 }

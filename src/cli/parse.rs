@@ -30,6 +30,11 @@ pub(super) struct ParseArgs {
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// Read the calls that the model left in its text too, such as `<tool_call>...`.
+    ///
+    /// Without it, a note on stderr says that there are such calls.
+    #[arg(long)]
+    from_text: bool,
     /// Indent, for people.
     #[arg(long)]
     pretty: bool,
@@ -42,7 +47,15 @@ impl ParseArgs {
         let provider = self.provider.unwrap_or(checked.catalog.config.payload.provider);
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
-        let entries = parser.parse(&body).map_err(failed)?;
+        let mut entries = parser.parse(&body).map_err(failed)?;
+        let left = parser.left_in_text(&body, &entries);
+        match left.first().and_then(|entry| entry.name.clone()) {
+            Some(first) if !self.from_text => io.note(format!(
+                "the text holds {}, such as one of `{first}`, and none is read; read them with --from-text",
+                counted(left.len(), "call")
+            )),
+            _ => entries.extend(left),
+        }
         let is_wrong = entries.iter().any(|entry| entry.outcome.is_err());
         let entries = match is_wrong.then(|| repair(io, &self.catalog, &checked.catalog)).flatten() {
             Some(Ok(model)) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),

@@ -118,3 +118,44 @@ fn the_commands() {
         run_with(&["results", fixture::text(&catalog), "--provider", "anthropic"], &found.to_string(), &[]);
     assert!(found.stdout.contains("tool_reference"), "{}{}", found.stdout, found.stderr);
 }
+
+#[test]
+fn a_call_left_in_the_text_is_noted_or_read() {
+    let text = "<tool_call>{\"name\": \"add_issue_comment\", \"arguments\": {}}</tool_call>";
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string();
+    let parse = |more: &[&str]| {
+        let command = [&["parse", "examples/github", "--provider", "openai"], more].concat();
+        fixture::run_with(&command, &body, &[])
+    };
+    let noted = parse(&[]);
+    assert_eq!((noted.code, noted.stdout.trim()), (0, "[]"), "{}", noted.stderr);
+    assert!(noted.stderr.contains("--from-text"), "{}", noted.stderr);
+    let read = parse(&["--from-text"]);
+    assert_eq!(read.code, 1, "the call lacks arguments");
+    assert!(read.stdout.contains("add_issue_comment"), "{}", read.stdout);
+}
+
+#[test]
+fn a_part_is_selected_and_the_whole_is_written_into_a_file() {
+    let rows: Vec<Value> = (0..400).map(|id| json!({"id": id, "title": "A title of some length"})).collect();
+    let tools = json!([{"name": "get_rows", "effect": "read", "description": "Get rows.", "parameters": {"type": "object", "properties": {}},
+        "backend": {"type": "static", "content": {"rows": rows}}}]);
+    let config = "[exec]\nresult_bytes = 500\n";
+    let folder = fixture::folder(&[("tools.json", &*tools.to_string()), ("toolcrib.toml", config)]);
+    let catalog = fixture::text(folder.path());
+    let call = |more: &[&str]| {
+        let run = fixture::run(
+            &[&["call", "tool_exec", r#"{"op": "get_rows", "args": {}}"#, catalog], more].concat(),
+        );
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        serde_json::from_str::<Value>(&run.stdout).unwrap()
+    };
+    assert_eq!(call(&["--select", "rows[-1].id"])["result"], 399);
+    let file = folder.path().join("rows.json");
+    let answer = call(&["--out", fixture::text(&file)]);
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written, json!({"rows": rows}));
+    assert_eq!(answer["result"]["shape"], "{rows: [400 of {id: number, title: text}]}");
+    let refused = fixture::run(&["call", "tool_search", r#"{"query": "x"}"#, catalog, "--select", "a"]);
+    assert!(refused.code != 0 && refused.stderr.contains("tool_exec"), "{}", refused.stderr);
+}

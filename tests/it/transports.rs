@@ -419,7 +419,7 @@ fn every_transport_runs_the_same_calls() {
             "tool_batch",
             json!({"calls": [
                 {"function": "tool_exec", "input": {"op": "tasks", "args": {}}},
-                {"function": "tool_exec", "input": {"op": "open_note", "args": {"note_id": {"$from": 0, "pointer": "/result/tasks/0/id"}}}},
+                {"function": "tool_exec", "input": {"op": "open_note", "args": {"note_id": {"$from": "0.result.tasks[0].id"}}}},
                 {"function": "tool_exec", "input": {"op": "create_task", "args": {}}},
             ]}),
             None,

@@ -154,12 +154,31 @@ impl Catalog {
         Ok(self.0.prompt(&request.options()?)?)
     }
 
-    /// The calls of a response, as `parse` prints them.
-    pub fn parse(&self, provider: &str, response: &str, profile: Option<&str>) -> Made<String> {
+    /// The calls of a response, as `parse` prints them; also those left in its text, if they are to be read.
+    pub fn parse(
+        &self,
+        provider: &str,
+        response: &str,
+        profile: Option<&str>,
+        from_text: bool,
+    ) -> Made<String> {
         let (provider, catalog) = (provider_of(provider)?, &self.0.stages().0.catalog);
         let profile = catalog.profile(profile).map_err(Error::from)?;
-        let entries = Parser::of_profile(catalog, &profile, provider).parse(response).map_err(Error::from)?;
+        let parser = Parser::of_profile(catalog, &profile, provider);
+        let mut entries = parser.parse(response).map_err(Error::from)?;
+        if from_text {
+            entries.extend(parser.left_in_text(response, &entries));
+        }
         Ok(serde_json::to_string(&entries)?)
+    }
+
+    /// The number of calls that a model left in the text of a response, and that `parse` does not read.
+    pub fn left_in_text(&self, provider: &str, response: &str, profile: Option<&str>) -> Made<u32> {
+        let (provider, catalog) = (provider_of(provider)?, &self.0.stages().0.catalog);
+        let profile = catalog.profile(profile).map_err(Error::from)?;
+        let parser = Parser::of_profile(catalog, &profile, provider);
+        let entries = parser.parse(response).map_err(Error::from)?;
+        Ok(u32::try_from(parser.left_in_text(response, &entries).len()).unwrap_or(u32::MAX))
     }
 
     /// The messages that `results` prints.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
+use toolcrib::catalog::results::{Answers, ReferenceError, check_found, check_select, selected, shape_of};
 
 use crate::catalog::{Catalog, Made};
 use crate::error::Failure;
@@ -50,8 +51,17 @@ struct Inner {
 /// What becomes of a call.
 enum Begun {
     Answered(Value),
-    Run(String, Value),
+    Run(Run),
     Batch(VecDeque<Value>),
+}
+
+/// A function to run.
+#[derive(Debug)]
+struct Run {
+    name: String,
+    arguments: Value,
+    /// The part of its result that the call selects.
+    select: Option<String>,
 }
 
 impl Session {
@@ -72,7 +82,7 @@ impl Session {
     /// The job of one call, an entry of `parse`. It ends with the envelope of the answer.
     pub fn run(&self, call: &str) -> Made<Job> {
         let call = serde_json::from_str(call)?;
-        Ok(Job { session: self.0.clone(), frames: Vec::new(), first: Some(call) })
+        Ok(Job { session: self.0.clone(), frames: Vec::new(), first: Some(call), select: None })
     }
 
     /// The job of all calls of a response, entries of `parse`. It ends with the messages that take the results back.
@@ -80,7 +90,7 @@ impl Session {
         let calls: VecDeque<Value> = serde_json::from_str(calls)?;
         let turn =
             Frame::Turn { provider: provider.to_owned(), calls, current: Value::Null, answered: Vec::new() };
-        Ok(Job { session: self.0.clone(), frames: vec![turn], first: None })
+        Ok(Job { session: self.0.clone(), frames: vec![turn], first: None, select: None })
     }
 }
 
@@ -89,7 +99,7 @@ impl Inner {
         let call =
             json!({ "id": "call", "type": "function", "function": { "name": name, "arguments": arguments } });
         let response = json!({ "choices": [{ "message": { "tool_calls": [call] } }] }).to_string();
-        let calls = self.catalog.parse("openai", &response, self.profile.as_deref())?;
+        let calls = self.catalog.parse("openai", &response, self.profile.as_deref(), false)?;
         let calls: Vec<Value> = serde_json::from_str(&calls)?;
         calls.into_iter().next().ok_or_else(|| Failure::argument(format!("there is no call of `{name}`")))
     }
@@ -106,7 +116,15 @@ impl Inner {
         if name == "tool_exec" {
             let given = if args["args"].is_null() { "{}".to_owned() } else { args["args"].to_string() };
             let inner = self.call(args["op"].as_str().unwrap_or_default(), &given)?;
-            return self.try_begin(&inner, args["receipt"].as_str());
+            let select = args["select"].as_str().map(str::to_owned);
+            if let Some(Err(problem)) = select.as_deref().map(check_select) {
+                return Ok(Begun::Answered(invalid(&format!("`select` {problem}"))));
+            }
+            return Ok(match self.try_begin(&inner, args["receipt"].as_str())? {
+                Begun::Run(run) => Begun::Run(Run { select, ..run }),
+                Begun::Answered(envelope) => Begun::Answered(selected_part(envelope, select.as_deref())),
+                batch => batch,
+            });
         }
         let is_run = self.runnable.contains(name);
         if is_ours(name) && !is_run {
@@ -127,7 +145,8 @@ impl Inner {
             );
             return Ok(Begun::Answered(refusal("NOT_FOUND", &message, &next, Map::new())));
         }
-        Ok(Begun::Run(name.to_owned(), if args.is_null() { json!({}) } else { args.clone() }))
+        let arguments = if args.is_null() { json!({}) } else { args.clone() };
+        Ok(Begun::Run(Run { name: name.to_owned(), arguments, select: None }))
     }
 
     /// The answer to a call of one of the functions that are answered here.
@@ -217,16 +236,20 @@ pub struct Job {
     session: Arc<Inner>,
     frames: Vec<Frame>,
     first: Option<Value>,
+    /// The part that the running call selects.
+    select: Option<String>,
 }
 
 impl Job {
     /// The next step: `{"run": {"name", "arguments"}}`, or `{"done": ...}`. `answer` is that of the function of the step
     /// before: `{"result": ...}`, or `{"error": {"code", "message", ...}}`.
     pub fn next(&mut self, answer: Option<&str>) -> Made<String> {
-        let mut envelope = answer.map(envelope_of).transpose()?;
+        let select = self.select.take();
+        let envelope = answer.map(envelope_of).transpose()?;
+        let mut envelope = envelope.map(|envelope| selected_part(envelope, select.as_deref()));
         if let Some(call) = self.first.take() {
             match self.session.begin(&call, None) {
-                Begun::Run(name, arguments) => return Ok(step(&name, &arguments)),
+                Begun::Run(run) => return Ok(self.step(run)),
                 begun => envelope = self.entered(begun),
             }
         }
@@ -248,7 +271,7 @@ impl Job {
                 }),
             };
             match begun {
-                Some(Begun::Run(name, arguments)) => return Ok(step(&name, &arguments)),
+                Some(Begun::Run(run)) => return Ok(self.step(run)),
                 Some(begun) => envelope = self.entered(begun),
                 None => match self.frames.pop() {
                     Some(Frame::Turn { provider, answered, .. }) => {
@@ -267,6 +290,12 @@ impl Job {
         }
     }
 
+    /// The step that runs a function.
+    fn step(&mut self, Run { name, arguments, select }: Run) -> String {
+        self.select = select;
+        json!({ "run": { "name": name, "arguments": arguments } }).to_string()
+    }
+
     /// The envelope of a call that is answered here; of a batch, its calls come first.
     fn entered(&mut self, begun: Begun) -> Option<Value> {
         match begun {
@@ -274,7 +303,7 @@ impl Job {
             Begun::Batch(items) => {
                 self.frames.push(Frame::Batch { items, current: Value::Null, results: Vec::new() });
             }
-            Begun::Run(..) => {}
+            Begun::Run(_) => {}
         }
         None
     }
@@ -294,7 +323,7 @@ impl Frame {
                 if let Some(id) = current.get("id").filter(|id| !id.is_null()) {
                     result.insert("id".into(), id.clone());
                 }
-                result.insert("function".into(), current["function"].clone());
+                result.insert("function".into(), function_of(current).into());
                 result.extend(object(envelope));
                 results.push(result.into());
             }
@@ -302,56 +331,46 @@ impl Frame {
     }
 }
 
+/// The function that an item of a batch calls; an item with an `op` runs this op.
+fn function_of(item: &Value) -> &str {
+    if item["op"].is_string() { "tool_exec" } else { item["function"].as_str().unwrap_or_default() }
+}
+
 fn begin_item(session: &Inner, item: &Value, results: &[Value]) -> Begun {
-    let begun = filled(&item["input"], results).map(|input| {
-        let call = session.call(item["function"].as_str().unwrap_or_default(), &input.to_string());
-        call.map_or_else(|failure| Begun::Answered(failed(&failure)), |call| session.begin(&call, None))
-    });
-    begun.unwrap_or_else(Begun::Answered)
-}
-
-/// An input with the parts of earlier answers that it names: `{"$from": 0, "pointer": "/result/id"}`.
-fn filled(value: &Value, results: &[Value]) -> Result<Value, Value> {
-    match value {
-        Value::Array(items) => items.iter().map(|one| filled(one, results)).collect(),
-        Value::Object(fields) if fields.contains_key("$from") => fetched(fields, results),
-        Value::Object(fields) => {
-            let made: Result<Object, Value> =
-                fields.iter().map(|(name, one)| Ok((name.clone(), filled(one, results)?))).collect();
-            made.map(Value::Object)
-        }
-        plain => Ok(plain.clone()),
-    }
-}
-
-fn fetched(reference: &Object, results: &[Value]) -> Result<Value, Value> {
-    let from = &reference["$from"];
-    let answer = results.iter().find(|one| one.get("id") == Some(from) || one["index"] == *from);
-    let invalid = |message: &str, next: &str| refusal("VALIDATION_ERROR", message, next, Map::new());
-    let Some(answer) = answer else {
-        let message = format!("{from} is no earlier call; `$from` is the index, from 0, or the `id` of one");
-        return Err(invalid(&message, "correct `$from`"));
+    let input = if item["op"].is_string() {
+        let mut fields = object(item.clone());
+        fields.retain(|name, _| name != "id" && name != "function");
+        Value::Object(fields)
+    } else {
+        item["input"].clone()
     };
-    let index = &answer["index"];
-    if answer["ok"] != true {
-        let message =
-            format!("this call was not run: it uses the result of call {index}, which has no result");
-        return Err(refusal(
-            "NOT_RUN",
-            &message,
-            &format!("correct call {index}, then send both again"),
-            Map::new(),
-        ));
-    }
-    let pointer = reference.get("pointer").and_then(Value::as_str).unwrap_or("/result");
-    answer.pointer(pointer).cloned().ok_or_else(|| {
-        let message = format!("the answer of call {index} has nothing at `{pointer}`");
-        invalid(&message, "correct `pointer`: `/result/id` is the `id` in a result")
-    })
+    let ids: Vec<Option<&str>> = results.iter().map(|result| result["id"].as_str()).collect();
+    let answer = |call: usize| results.get(call).filter(|result| result["ok"] == true);
+    let begun = match (Answers { ids: &ids, answer: &answer }).resolve(&input) {
+        Ok(input) => session.call(function_of(item), &input.to_string()),
+        Err((_, error @ ReferenceError::NotRun(call))) => {
+            let next = format!("correct call {call}, then send both again");
+            return Begun::Answered(refusal("NOT_RUN", &error.to_string(), &next, Map::new()));
+        }
+        Err((at, error)) => return Begun::Answered(invalid(&format!("{at}: {error}"))),
+    };
+    begun.map_or_else(|failure| Begun::Answered(failed(&failure)), |call| session.begin(&call, None))
 }
 
-fn step(name: &str, arguments: &Value) -> String {
-    json!({ "run": { "name": name, "arguments": arguments } }).to_string()
+/// An envelope with the selected part of its result. Nothing is withheld because of a mistake in `select`: the call was run.
+fn selected_part(mut envelope: Value, select: Option<&str>) -> Value {
+    let (Some(expression), true) = (select, envelope["ok"] == true) else { return envelope };
+    let result = envelope["result"].take();
+    let part = selected(expression, &result).and_then(|part| check_found(&part).map(|()| part));
+    match part {
+        Ok(part) => envelope["result"] = part,
+        Err(problem) => {
+            let warning = format!("`select` {problem}; the result is {}", shape_of(&result));
+            envelope["meta"] = json!({ "warnings": [warning] });
+            envelope["result"] = result;
+        }
+    }
+    envelope
 }
 
 fn envelope_of(answer: &str) -> Made<Value> {
@@ -374,6 +393,10 @@ fn refusal(code: &str, message: &str, next_action: &str, hints: Object) -> Value
     let mut error = object(json!({ "code": code, "message": message, "next_action": next_action }));
     error.extend(hints);
     json!({ "ok": false, "error": error })
+}
+
+fn invalid(message: &str) -> Value {
+    refusal("VALIDATION_ERROR", message, CORRECT, Map::new())
 }
 
 fn failed(failure: &Failure) -> Value {

@@ -110,8 +110,25 @@ impl Catalog {
 
     /// The calls of a response, as `parse` prints them.
     #[napi]
-    pub fn parse(&self, provider: String, response: String, profile: Option<String>) -> napi::Result<String> {
-        thrown(|| self.0.parse(&provider, &response, profile.as_deref()))
+    pub fn parse(
+        &self,
+        provider: String,
+        response: String,
+        profile: Option<String>,
+        from_text: bool,
+    ) -> napi::Result<String> {
+        thrown(|| self.0.parse(&provider, &response, profile.as_deref(), from_text))
+    }
+
+    /// The number of calls left in the text of a response.
+    #[napi]
+    pub fn left_in_text(
+        &self,
+        provider: String,
+        response: String,
+        profile: Option<String>,
+    ) -> napi::Result<u32> {
+        thrown(|| self.0.left_in_text(&provider, &response, profile.as_deref()))
     }
 
     /// The messages that `results` prints.

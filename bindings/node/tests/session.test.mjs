@@ -89,7 +89,7 @@ test("the functions of the gateway are answered", async () => {
 test("a batch runs calls in order, and passes on results", async () => {
   const agent = session([addTool()]);
   const exec = (a, id) => ({ function: "tool_exec", input: { op: "add", args: { a } }, ...(id && { id }) });
-  const calls = [exec(1, "one"), exec({ $from: "one" }), exec({ $from: 7 }), exec("x"), exec({ $from: 3 }), exec({ $from: 0, pointer: "/a" })];
+  const calls = [exec(1, "one"), { op: "add", args: { a: { $from: "one.result" } } }, exec({ $from: 7 }), exec("x"), exec({ $from: 3 }), exec({ $from: "0.result.a" })];
   const { result } = await agent.run(agent.call("tool_batch", { calls }));
   assert.deepEqual(result.results.map((one) => one.result ?? one.error.code), [
     3, 5, "VALIDATION_ERROR", "SCHEMA", "NOT_RUN", "VALIDATION_ERROR",

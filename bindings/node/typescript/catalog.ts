@@ -74,10 +74,19 @@ export class Catalog {
 
   /**
    * The calls of a response, each with arguments that fit or with what is wrong with it. The response is JSON text, or
-   * an object of the provider's SDK or of `JSON.parse`: of a stream, the final message.
+   * an object of the provider's SDK or of `JSON.parse`: of a stream, the final message. With `fromText`, calls that the
+   * model left in its text are read too; without it, a warning of the process says that there are some.
    */
-  parse(provider: Provider, response: unknown, { profile }: { profile?: string } = {}): Call[] {
-    return callsOf(asked(() => this.core.parse(provider, jsonText(response), profile)));
+  parse(
+    provider: Provider,
+    response: unknown,
+    { profile, fromText = false }: { profile?: string; fromText?: boolean } = {},
+  ): Call[] {
+    const text = jsonText(response);
+    const calls = callsOf(asked(() => this.core.parse(provider, text, profile, fromText)));
+    const left = fromText ? 0 : asked(() => this.core.leftInText(provider, text, profile));
+    if (left > 0) process.emitWarning(`the text holds calls that are not read (${left}); read them with { fromText: true }`);
+    return calls;
   }
 
   /**

@@ -16,7 +16,8 @@ export interface NativeCatalog {
   session(runnable: string[], profile: Name, requireDocs: boolean | undefined): NativeSession;
   payload(provider: string, mode: Name, profile: Name): { body: string; facts: string };
   prompt(provider: string, mode: Name, profile: Name): string;
-  parse(provider: string, response: string, profile: Name): string;
+  parse(provider: string, response: string, profile: Name, fromText: boolean): string;
+  leftInText(provider: string, response: string, profile: Name): number;
   results(provider: string, answered: string, profile: Name): string;
   search(query: string, limit: number, profile?: Name): string;
   doc(name: string, profile?: Name): string;

@@ -73,15 +73,27 @@ impl Catalog {
         detached(py, || self.0.prompt(Request { provider, mode, profile }))
     }
 
-    #[pyo3(signature = (provider, response, profile=None))]
+    #[pyo3(signature = (provider, response, profile=None, from_text=false))]
     fn parse(
         &self,
         py: Python<'_>,
         provider: &str,
         response: &str,
         profile: Option<&str>,
+        from_text: bool,
     ) -> PyResult<String> {
-        detached(py, || self.0.parse(provider, response, profile))
+        detached(py, || self.0.parse(provider, response, profile, from_text))
+    }
+
+    #[pyo3(signature = (provider, response, profile=None))]
+    fn left_in_text(
+        &self,
+        py: Python<'_>,
+        provider: &str,
+        response: &str,
+        profile: Option<&str>,
+    ) -> PyResult<u32> {
+        detached(py, || self.0.left_in_text(provider, response, profile))
     }
 
     #[pyo3(signature = (provider, answered, profile=None))]

@@ -105,8 +105,9 @@ def test_a_batch_runs_calls_in_order_and_passes_on_results():
     def execution(a, **more):
         return {"function": "tool_exec", "input": {"op": "add", "args": {"a": a}}, **more}
 
-    sources = [1, {"$from": "one"}, {"$from": 7}, "x", {"$from": 3}, {"$from": 0, "pointer": "/a"}]
+    sources = [1, {"$from": "one"}, {"$from": 7}, "x", {"$from": 3}, {"$from": "0.result.a"}]
     items = [execution(source, **({"id": "one"} if source == 1 else {})) for source in sources]
+    items[1] = {"op": "add", "args": {"a": {"$from": "one.result"}}}
     call = agent.call("tool_batch", {"calls": items})
     for envelope in agent.run(call), asyncio.run(agent.arun(call)):
         results = envelope["result"]["results"]

@@ -35,6 +35,51 @@ pub struct UnresolvedName<'c> {
     pub near: Vec<&'c Tool>,
 }
 
+/// A name that a model may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalledName<'n> {
+    pub name: &'n str,
+    /// The server that is named before it.
+    pub server: Option<&'n str>,
+}
+
+/// What formats put before the name of a function.
+const LISTS: [&str; 3] = ["functions", "default_api", "tools"];
+
+/// What clients put before the name of a server and its tool.
+const MCP: &str = "mcp__";
+
+/// The names that a model may mean: the one that it wrote; without the tail of a format (`X<|channel|>commentary`, `X:0`); and
+/// without what formats and clients put before names (`functions.X`, `mcp__SERVER__X`).
+pub fn called_names(written: &str) -> Vec<CalledName<'_>> {
+    let mut name = written.trim();
+    let mut names = vec![CalledName { name, server: None }];
+    if let Some((before, _)) = name.split_once("<|") {
+        name = before.trim();
+        names.push(CalledName { name, server: None });
+    }
+    if let Some((before, number)) = name.rsplit_once(':')
+        && !number.is_empty()
+        && number.bytes().all(|digit| digit.is_ascii_digit())
+    {
+        name = before;
+        names.push(CalledName { name, server: None });
+    }
+    if let Some((list, rest)) = name.split_once(['.', ':'])
+        && LISTS.iter().any(|known| known.eq_ignore_ascii_case(list))
+    {
+        name = rest;
+        names.push(CalledName { name, server: None });
+    }
+    if let Some((prefix, rest)) = name.split_at_checked(MCP.len())
+        && prefix.eq_ignore_ascii_case(MCP)
+    {
+        names.push(CalledName { name: rest, server: None });
+        names.extend(rest.split_once("__").map(|(server, name)| CalledName { name, server: Some(server) }));
+    }
+    names
+}
+
 impl Catalog {
     /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
@@ -46,6 +91,41 @@ impl Catalog {
                 _ => Resolved::Unknown(self.near(name)),
             },
         }
+    }
+
+    /// The one tool that a model means by a name ([`called_names`]), among those that `is_known`; in another case, or with other
+    /// separators for a tool that is not destructive. An error has the tools that share the name.
+    pub fn called(&self, written: &str, is_known: &dyn Fn(&Tool) -> bool) -> Result<&Tool, Vec<&Tool>> {
+        for CalledName { name, server } in called_names(written) {
+            let is_it =
+                |tool: &&Tool| is_known(tool) && server.is_none_or(|server| self.may_be_of(tool, server));
+            let exact = self.by_name.get(name).or_else(|| self.by_name.get(&name.to_lowercase()));
+            let exact: Vec<&Tool> =
+                exact.into_iter().flatten().map(|&index| &*self.tools[index]).filter(is_it).collect();
+            match exact[..] {
+                [tool] => return Ok(tool),
+                [] => {}
+                _ => return Err(exact),
+            }
+            let with_server = server.map(|server| format!("{server}_{name}"));
+            for name in [Some(name), with_server.as_deref()].into_iter().flatten() {
+                let is_same = |tool: &Tool| {
+                    tool.names.op.eq_ignore_ascii_case(name)
+                        || tool.names.canonical.eq_ignore_ascii_case(name)
+                };
+                let is_safe = |tool: &&Tool| tool.rules.effect != Effect::Destructive || is_same(tool);
+                if let Some(tool) = self.respelled(name).filter(is_it).filter(is_safe) {
+                    return Ok(tool);
+                }
+            }
+        }
+        Err(Vec::new())
+    }
+
+    /// Whether a tool may be one of this server: what a client calls its server may be any name, but not that of another one.
+    fn may_be_of(&self, tool: &Tool, server: &str) -> bool {
+        let is_of = |tool: &Tool| tool.origin.server.as_deref() == Some(server);
+        tool.origin.server.is_none() || is_of(tool) || !self.tools.iter().any(|tool| is_of(tool))
     }
 
     /// Names of tools near an unknown one, best first, at most three: those with its words, then those with nearly its letters.
@@ -98,5 +178,30 @@ impl Catalog {
         let tools = names.into_iter().filter_map(|name| self.find(name));
         let places: IndexSet<usize> = tools.filter_map(|tool| self.position(&tool.names.canonical)).collect();
         places.into_iter().map(|place| &*self.tools[place]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assemble::assemble;
+    use crate::sources::RawTool;
+    use toolcrib_definition::Definition;
+
+    #[test]
+    fn a_name_with_a_server_is_not_a_tool_of_another_server() {
+        let raw = |name: &str, server: &str| {
+            let definition = Definition { name: name.into(), ..Definition::default() };
+            RawTool { definition, server: Some(server.into()), ..RawTool::default() }
+        };
+        let tools = vec![raw("list_it", "a"), raw("get_it", "b"), raw("delete_it", "a")];
+        let catalog = assemble(Default::default(), tools, Vec::new(), &mut Vec::new()).0;
+        let called =
+            |name: &str| catalog.called(name, &|_| true).ok().map(|tool| tool.names.canonical.as_str());
+        for name in ["mcp__a__list_it", "mcp__toolcrib__list_it", "MCP__A__List-It", "functions.list_it:2"] {
+            assert_eq!(called(name), Some("list_it"), "{name}");
+        }
+        assert_eq!(called("mcp__b__list_it"), None);
+        assert_eq!((called("mcp__a__delete_it"), called("delete-it")), (Some("delete_it"), None));
+        assert!(catalog.called("get_it", &|tool| tool.names.canonical != "get_it").is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::config::Facts;
+use crate::config::{Facts, ResultRule};
 use crate::schema::ToolArgument;
 use crate::schema::{Callable, Parameters};
 use toolcrib_definition::finding::{Code, Finding, Place};
@@ -149,6 +149,8 @@ pub struct Rules {
     pub callers: Vec<String>,
     /// Pointer to the session's new context in a result.
     pub context_shift: Option<String>,
+    /// What callers get of its results.
+    pub result: ResultRule,
     /// Text that the operator has to write before the program of the definition is run; `None` when nothing was
     /// removed.
     pub withheld: Option<String>,
@@ -187,6 +189,7 @@ impl Tool {
                 when_forbidden: definition.when_forbidden,
                 callers: definition.allowed_callers,
                 context_shift: definition.context_shift,
+                result: ResultRule::default(),
                 withheld: None,
             },
             names: Names { written: definition.name, aliases, title: definition.title, ..Names::default() },

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use crate::config::{Exec, SetArgument, Trust, TrustHints, Workspace};
+use crate::config::{Exec, ResultRule, SetArgument, Trust, TrustHints, Workspace};
 use crate::sources::RawTool;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
@@ -17,6 +17,8 @@ pub(super) struct OverlaidFields {
     pub(super) backend: bool,
     pub(super) effect: bool,
     pub(super) arguments: IndexMap<String, SetArgument>,
+    pub(super) result: ResultRule,
+    pub(super) result_schema: bool,
 }
 
 /// Help for a backend that is not used because its `toolcrib.toml` was found and not named.

@@ -201,6 +201,8 @@ pub(super) struct RawCall {
     pub(super) search: bool,
     /// The mistake in the call, in the words of the provider.
     pub(super) malformed: Option<String>,
+    /// Whether it is the last call of an answer that was cut off.
+    pub(super) may_be_cut: bool,
 }
 
 impl RawCall {

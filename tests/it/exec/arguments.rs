@@ -11,6 +11,16 @@ fn meant() -> Vec<(Value, &'static str)> {
         (json!({"op": "create_task", "args": args.to_string()}), "JSON text"),
         (json!({"op": "create_task", "args": json!(args.to_string()).to_string()}), "JSON text"),
         (json!({"op": "create_task", "args": format!("{{}}{args}{args}\n\nDone.")}), "among other text"),
+        (
+            json!({"op": "create_task", "args": "{'project_id': 'p', 'title': \"Buy nails\", 'state_key': None,}"}),
+            "not quite JSON",
+        ),
+        (json!({"op": "create_task", "args": format!("```json\n{args:#}\n```")}), "JSON text"),
+        (json!(format!("```json\n{}\n```", json!({"op": "create_task", "args": args}))), "JSON text"),
+        (json!({"op": "functions.Create_Task", "args": args}), "was read as `onto.task.create`"),
+        (json!({"op": "mcp__toolcrib__create_task", "args": args}), "was read as `onto.task.create`"),
+        (json!({"op": "create_task<|channel|>commentary", "args": args}), "was read as `onto.task.create`"),
+        (json!({"op": "functions.create_task:3", "args": args}), "was read as `onto.task.create`"),
         (json!({"op": "create_task", "args": {"args": args}}), "too deep"),
         (json!({"op": "create_task", "args": {"arguments": args}}), "too deep"),
         (json!({"op": "create_task", "args": {"arguments": args.to_string()}}), "too deep"),
@@ -58,6 +68,26 @@ fn what_can_only_mean_one_call_is_read_as_that_and_told() {
         let answer = bench.exec(input.clone());
         assert_eq!(answer["result"]["id"], "task_9", "{input}: {answer}");
         warned(&answer, words);
+    }
+}
+
+#[test]
+fn a_call_that_is_cut_off_or_holds_several_is_refused_by_every_function() {
+    let bench = Bench::new(WRITES);
+    let one = r#"{"project_id":"p","title":"Buy nails"}"#;
+    for (text, said) in [
+        (&one[..20], "cut off after 20 characters"),
+        (&format!("{one}{{\"title\":\"x\"}}"), "several JSON objects"),
+    ] {
+        for (function, input) in [
+            ("tool_exec", json!({"op": "create_task", "args": text})),
+            ("tool_batch", json!({"calls": [{"op": "create_task", "args": text}]})),
+        ] {
+            let answer = bench.call(function, input);
+            let answer = if function == "tool_batch" { &answer["results"][0] } else { &answer };
+            assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
+            assert_eq!(answer["error"]["example"]["op"], "onto.task.create", "{answer}");
+        }
     }
 }
 

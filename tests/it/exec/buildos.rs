@@ -52,7 +52,7 @@ fn talk(ask: &dyn Fn(&str, Value) -> Value) {
     let moved = exec("onto.document.tree.move", args.clone());
     assert_eq!(moved["result"]["path"], json!(["Engineering", "API Spec"]), "{moved}");
     // By its bare name, as models call it, in one round trip with the search before it.
-    let from = |pointer: &str| json!({"$from": 0, "pointer": format!("/result/documents/0/{pointer}")});
+    let from = |field: &str| json!({"$from": format!("0.result.documents[0].{field}")});
     let by_name =
         json!({"project_id": from("project_id"), "document_id": from("id"), "new_parent_id": folder});
     let both = ask(

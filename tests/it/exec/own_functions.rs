@@ -109,7 +109,7 @@ fn a_batch_takes_items_as_the_document_writes_them() {
         {"help": {"path": "onto.task"}},
         {"exec": "onto.task.list", "args": {"limit": 1}},
         {"exec": {"op": "onto.task.list", "args": {}}},
-        {"exec": "open_note", "args": {"note_id": {"$from": 2, "pointer": "/result/tasks/0/id"}}},
+        {"exec": "open_note", "args": {"note_id": {"$from": "2.result.tasks[0].id"}}},
         {"function": "tool.help", "input": {"path": "root"}},
         {"function": "tool.exec", "input": {"op": "tasks", "args": {}}},
     ]);

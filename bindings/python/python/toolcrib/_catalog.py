@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,15 +173,22 @@ class Catalog:
         """The section of the system prompt that goes with a payload of the same options."""
         return self._core.prompt(provider, mode, profile)
 
-    def parse(self, provider: Provider, response: Any, *, profile: str | None = None) -> list[Call]:
+    def parse(
+        self, provider: Provider, response: Any, *, profile: str | None = None, from_text: bool = False
+    ) -> list[Call]:
         """The calls of a response, each with arguments that fit or with what is wrong with it.
 
-        ``response`` is JSON text, a dict, or an object of the provider's SDK: of a stream, the final message.
+        ``response`` is JSON text, a dict, or an object of the provider's SDK: of a stream, the final message. With
+        ``from_text``, calls that the model left in its text are read too; without it, a warning says that there are some.
         """
         if hasattr(response, "__aiter__") or inspect.isawaitable(response):
             message = "this is async: await it, and pass the final message of a stream"
             raise ArgumentError(message, "argument_invalid")
-        return calls_of(self._core.parse(provider, json_text(response), profile))
+        text = json_text(response)
+        calls = calls_of(self._core.parse(provider, text, profile, from_text))
+        if not from_text and (left := self._core.left_in_text(provider, text, profile)):
+            warnings.warn(f"the text holds calls that are not read ({left}); read them with from_text=True", stacklevel=2)
+        return calls
 
     def results(
         self,

@@ -1,7 +1,7 @@
 //! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
 //!
-//! 1. [`read`] reads arguments from an object or JSON text, and keeps all digits of numbers ([`exact_numbers`]); [`joined`]
-//!    reads several objects in one text.
+//! 1. [`read`] reads arguments from an object or JSON text, and keeps all digits of numbers ([`exact_numbers`]); [`text`]
+//!    reads what models write in place of one JSON object, and [`rewrite`] makes it JSON.
 //! 2. [`coerce`] changes values and [`respell`] names into the one valid thing that they can mean; [`nulls`] refuses a null that
 //!    may mean something.
 //! 3. The canonical schema decides ([`validate()`]).
@@ -13,7 +13,6 @@ mod exact_numbers;
 mod field_error;
 mod integers;
 mod invalid;
-mod joined;
 mod model_repair;
 mod nulls;
 mod object;
@@ -21,8 +20,10 @@ mod properties;
 mod read;
 mod repair;
 mod respell;
+mod rewrite;
 #[cfg(test)]
 mod tests;
+mod text;
 mod validate;
 
 pub use crate::schema::until_stopped;
@@ -31,11 +32,11 @@ pub use correct::{Corrected, corrected, with_placeholders};
 pub use exact_numbers::holds_float;
 pub use field_error::{FieldError, MAX_EXPLAINED, and_more, in_words};
 pub use invalid::InvalidArguments;
-pub use joined::{Joined, UNCLEAR, joined_objects};
 pub use model_repair::{RepairError, RepairQuestion};
 pub use object::make_object;
 pub use properties::{WRAPPERS, has_property};
-pub use read::{ArgumentReader, decoded, exactly};
+pub use read::{ArgumentReader, exactly};
 pub use repair::{Repair, RepairKind};
 pub use respell::respelled;
+pub use text::{Unreadable, arguments_in_text, value_in_text};
 pub use validate::validate;

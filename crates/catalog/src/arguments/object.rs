@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::coerce::Reading;
 use super::correct::ready_made;
 use super::field_error::FieldError;
 use super::invalid::InvalidArguments;
-use super::joined::{Joined, UNCLEAR, joined_objects};
-use super::read::{ArgumentReader, decoded};
-use super::repair::{Repair, RepairKind, describe_repairs};
+use super::read::ArgumentReader;
+use super::repair::describe_repairs;
+use super::text::{Unreadable, arguments_in_text};
 use crate::tool::Tool;
 use toolcrib_definition::Effect;
 
@@ -28,33 +29,30 @@ pub fn make_object(
     }
     *given = match given {
         Value::Object(_) => return Ok(()),
-        Value::String(text) if !is_blank => match decoded(text) {
-            Ok(fields) if fields.is_object() => {
-                notes.push("`args` was JSON text, and was decoded".into());
-                fields
+        Value::String(text) if !is_blank => {
+            match arguments_in_text(tool, text, &mut ArgumentReader::default()) {
+                Ok(mut calls) => match (calls.pop(), calls.is_empty()) {
+                    (Some(Reading { value, repaired }), true) if value.is_object() => {
+                        notes.push("`args` was JSON text, and was decoded".into());
+                        describe_repairs(&repaired, notes);
+                        value
+                    }
+                    (_, true) => return Err(no_object(tool)),
+                    _ => return Err(unreadable(tool, &Unreadable::Unclear)),
+                },
+                Err(problem) => return Err(unreadable(tool, &problem)),
             }
-            Err(error) if error.is_data() => {
-                let message = format!("`args` is JSON text in which {error}");
-                let invalid = InvalidArguments::new(message, "send it once");
-                return Err(invalid.field(FieldError::new("", error.to_string())));
-            }
-            _ => match joined_objects(tool, text, &mut ArgumentReader::default()) {
-                Some(Joined::Calls(mut calls)) if calls.len() == 1 => {
-                    let repair = RepairKind::Extracted;
-                    describe_repairs(&[Repair { pointer: String::new(), repair }], notes);
-                    calls.remove(0)
-                }
-                Some(_) => {
-                    let invalid = InvalidArguments::new(UNCLEAR, "send `args` as one object");
-                    return Err(invalid.field(FieldError::expected_object()));
-                }
-                None => return Err(no_object(tool)),
-            },
-        },
+        }
         Value::Null | Value::String(_) => Value::Object(Map::new()),
         _ => return Err(no_object(tool)),
     };
     Ok(())
+}
+
+fn unreadable(tool: &Tool, problem: &Unreadable) -> InvalidArguments {
+    let invalid = InvalidArguments::new(format!("the arguments {problem}"), "send `args` as one object");
+    let invalid = invalid.field(FieldError::expected_object());
+    InvalidArguments { corrected: ready_made(tool, &Value::Null), ..invalid }
 }
 
 fn no_object(tool: &Tool) -> InvalidArguments {

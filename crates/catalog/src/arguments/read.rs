@@ -1,10 +1,15 @@
 //! Reading of arguments: from an object, from JSON text, or from nothing.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::exact_numbers::{ExactNumbers, holds_float};
 use super::repair::{Repair, RepairKind};
 use toolcrib_definition::document::from_json;
+
+/// Most times that a text is encoded in another one.
+const MAX_ENCODED: usize = 4;
 
 /// A reader of JSON texts: fast at first, and once more with all digits if a number has lost some.
 #[derive(Debug, Default)]
@@ -72,13 +77,30 @@ impl ArgumentReader {
         if !self.is_text(text) {
             return Ok(Value::String(text.into()));
         }
-        match self.decoded(text)? {
-            Value::String(text) if self.is_text(&text) => {
+        let mut value = self.decoded(text)?;
+        for level in 0..MAX_ENCODED {
+            let inner = match &value {
+                Value::String(inner) if self.is_text(inner) => inner,
+                _ => break,
+            };
+            if level == 0 {
                 repaired.push(Repair { pointer: String::new(), repair: RepairKind::DoubleEncoded });
-                self.decoded(&text)
             }
-            value => Ok(value),
+            value = self.decoded(inner)?;
         }
+        Ok(value)
+    }
+
+    /// The text that is encoded in a text, or in a text in it; else the text itself.
+    pub(super) fn innermost<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut innermost = Cow::Borrowed(text);
+        for _ in 0..MAX_ENCODED {
+            match self.body(&innermost) {
+                Ok(Value::String(inner)) => innermost = inner.into(),
+                _ => break,
+            }
+        }
+        innermost
     }
 
     /// Reads JSON text.
@@ -146,13 +168,5 @@ pub fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)> {
             let value = reading.body(text)?;
             Ok(reading.finished(value))
         }
-    }
-}
-
-/// The value that a text encodes, also as text within text.
-pub fn decoded(text: &str) -> serde_json::Result<Value> {
-    match from_json(text)? {
-        Value::String(inner) => from_json(&inner),
-        value => Ok(value),
     }
 }

@@ -17,6 +17,8 @@ pub struct Repair {
 pub enum RepairKind {
     /// The arguments were JSON text within JSON text.
     DoubleEncoded,
+    /// The arguments were not quite JSON: commas too many, single quotes, or the words of Python.
+    Rewritten,
     /// The arguments were one object among empty objects, copies of itself, or words.
     Extracted,
     /// The arguments of several calls were in one call.
@@ -31,6 +33,8 @@ pub enum RepairKind {
     NullDropped,
     /// A name, or a word of an enum, was misspelled.
     Respelled,
+    /// The name of the tool was written with a prefix, a tail, or in another spelling.
+    Name,
     /// A model wrote the arguments anew.
     Model,
 }
@@ -41,6 +45,10 @@ pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
         let at = clean_line(pointer.trim_start_matches('/'));
         notes.push(match repair {
             RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
+            RepairKind::Rewritten => {
+                "the arguments were not quite JSON, and were read as if they were".into()
+            }
+            RepairKind::Name => "the name of the tool was written in another way".into(),
             RepairKind::Extracted => {
                 "the arguments were an object among other text, which is left out".into()
             }

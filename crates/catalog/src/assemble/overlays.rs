@@ -73,6 +73,10 @@ impl<'a> Overlays<'a> {
                 overlay.apply(&captures, definition);
                 overlaid.backend |= overlay.set.backend.is_some();
                 overlaid.effect |= overlay.set.effect.is_some();
+                overlaid.result_schema |= overlay.set.result_schema.is_some();
+                let result = &mut overlaid.result;
+                result.select = overlay.result.clone().or(result.select.take());
+                result.limit = overlay.result_limit.or(result.limit);
                 for ((name, argument), used) in overlay.arguments.iter().zip(&used.arguments) {
                     if has_argument(definition, name) {
                         used.store(true, Ordering::Relaxed);

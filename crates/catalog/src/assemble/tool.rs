@@ -42,6 +42,10 @@ impl Assembly<'_> {
         let overlaid = self.overlays.apply(&mut definition, &name, &raw);
         let (withheld, untrusted) = trust::withhold(&mut definition, &overlaid, &raw, self.workspace);
         let doubt = if overlaid.effect { None } else { doubt };
+        if overlaid.result.select.is_some() && !overlaid.result_schema {
+            // It describes results that no caller gets.
+            definition.result_schema = None;
+        }
         let set_arguments = set_arguments(&mut definition, overlaid.arguments);
         let RawTool { server, place, body, parameters, part_places, is_assembled, .. } = raw;
         let schema = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
@@ -112,6 +116,7 @@ impl Assembly<'_> {
             tool.input.fill_in = fill_in;
         }
         tool.rules.withheld = withheld;
+        tool.rules.result = overlaid.result;
         tool.origin = ToolOrigin { server, place, ..tool.origin };
         Built { tool, definition, findings, places }
     }

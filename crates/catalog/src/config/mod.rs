@@ -40,7 +40,7 @@ pub use environment::{Environment, MissingVariable};
 pub use exec::{ApprovalNotice, ApprovalPlace, Exec, RequireDoc, TrustHints};
 pub use issuer::{IssuerGrant, ServeIssuer};
 pub use lint::{Ignore, Lint, LintLevel};
-pub use overlay::{Overlay, SetArgument};
+pub use overlay::{Overlay, ResultRule, SetArgument};
 pub use pages::{Category, Render, ShortDescription};
 pub use payload::{Deferred, Mode, ModeChoice, Payload, Provider, Repair, SearchBy};
 pub use preset::preset_names;

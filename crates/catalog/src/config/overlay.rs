@@ -19,6 +19,12 @@ pub struct Overlay {
     /// Values of arguments, by their names: the operator sets them, and not the caller.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub arguments: IndexMap<String, SetArgument>,
+    /// The part of results that callers get, as JMESPath: `items[].{id: id, title: title}`. A caller gets all with `select: "@"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The longest result that is returned whole, in bytes, in place of `exec.result_bytes`; also for calls by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_limit: Option<usize>,
     /// The fields to set.
     #[serde(flatten)]
     pub set: Definition,
@@ -38,6 +44,15 @@ pub struct SetArgument {
     pub env: Option<String>,
     /// Whether callers do not know of the argument: it is in no schema, doc or payload, and its value in no answer or trace.
     pub hidden: bool,
+}
+
+/// What callers get of the results of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResultRule {
+    /// A part, as JMESPath.
+    pub select: Option<String>,
+    /// The bytes from which a result is cut.
+    pub limit: Option<usize>,
 }
 
 impl Overlay {

@@ -42,10 +42,9 @@ pub use approvals::{Decided, Decision, binding, decide, erased, has_changed, who
 pub use call::Functions;
 pub use envelope::{CallMeta, Envelope};
 pub use parts::ResultPart;
-pub(crate) use pointer_references::{part_of, reached};
 pub(crate) use record::{BYTES_A_TOKEN, standing_scope};
 pub(crate) use request::{CallRequest, EffectLimit};
-pub(crate) use results::{Results, length};
+pub(crate) use results::Results;
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
 pub async fn execute(context: FunctionContext, request: CallRequest, functions: Functions) -> Envelope {

@@ -48,13 +48,29 @@ impl Results<'_> {
     /// The next part of a stored result, of at most `limit` bytes unless one item is longer; with `select`, a part of the whole
     /// result.
     pub async fn next_page(&self, cursor: &str, select: Option<Value>) -> Result<ResultPart> {
-        let no_cursor = || {
-            let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
-            ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
-                .field("/cursor", "this is no cursor")
-        };
         let select = read_select(select)?;
         select.iter().try_for_each(|expression| check_select(expression, None))?;
+        let (id, position, stored) = self.stored(cursor).await?;
+        let result = stored.get("result").ok_or_else(no_cursor)?;
+        if let Some(expression) = select {
+            let part = selected(&expression, result)?;
+            found_nothing(&part, result).map_or(Ok(()), Err)?;
+            return self.selected_page(part).await;
+        }
+        let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
+        let long = result.pointer(at).ok_or_else(no_cursor)?;
+        let (piece, next) = part_at(long, position, self.limit).ok_or_else(no_cursor)?;
+        Ok(ResultPart { piece, next: next.map(|next| next.cursor(id)) })
+    }
+
+    /// All of the stored result that a cursor goes on in.
+    pub(crate) async fn whole(&self, cursor: &str) -> Result<Value> {
+        let (.., mut stored) = self.stored(cursor).await?;
+        stored.get_mut("result").map(Value::take).ok_or_else(no_cursor)
+    }
+
+    /// The id and position of a cursor, and the stored result with the pointer to its long part.
+    async fn stored<'c>(&self, cursor: &'c str) -> Result<(&'c str, Position, Value)> {
         let (id, position) = position_of(cursor).ok_or_else(no_cursor)?;
         let kept = self.state.stored_result(self.caller, id).await.map_err(|error| {
             let message = format!("the rest of the result cannot be read now ({error})");
@@ -70,16 +86,7 @@ impl Results<'_> {
             return Err(ToolError::new(ErrorCode::CursorExpired, message, next));
         };
         let stored: Value = serde_json::from_str(&kept).map_err(|_| no_cursor())?;
-        let result = stored.get("result").ok_or_else(no_cursor)?;
-        if let Some(expression) = select {
-            let part = selected(&expression, result)?;
-            found_nothing(&part, result).map_or(Ok(()), Err)?;
-            return self.selected_page(part).await;
-        }
-        let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
-        let long = result.pointer(at).ok_or_else(no_cursor)?;
-        let (piece, next) = part_at(long, position, self.limit).ok_or_else(no_cursor)?;
-        Ok(ResultPart { piece, next: next.map(|next| next.cursor(id)) })
+        Ok((id, position, stored))
     }
 
     /// A selected part; of a long one the beginning, and `next` for the rest.
@@ -94,6 +101,12 @@ impl Results<'_> {
         })?;
         Ok(ResultPart { piece: Piece::Fields { fields: page, more: Some(more) }, next })
     }
+}
+
+fn no_cursor() -> ToolError {
+    let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
+    ToolError::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
+        .field("/cursor", "this is no cursor")
 }
 
 /// The id and the position of a cursor.

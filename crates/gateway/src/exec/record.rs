@@ -7,11 +7,11 @@ use tokio::time::timeout;
 
 use super::call::{Call, Notes};
 use super::envelope::{CallMeta, Envelope};
-use super::results::length;
 use crate::fields::fields;
 use crate::state::{Approval, Event, EventKind, now};
 use crate::tool_error::{ErrorCode, ToolError};
-use toolcrib_catalog::arguments::decoded;
+use toolcrib_catalog::arguments::value_in_text;
+use toolcrib_catalog::results::length;
 use toolcrib_definition::guard::guarded_now;
 use toolcrib_definition::{Effect, secret};
 use toolcrib_front::mcp::FilledSecrets;
@@ -22,6 +22,10 @@ pub(super) const NOT_RECORDED: &str = "this call may be missing from the trace, 
 /// Keys are lost when the server stops.
 pub(super) const KEY_IN_MEMORY: &str = "the idempotency key is kept in memory only, until the server stops";
 
+/// The operator's rule for results.
+pub(super) const LEFT_OUT: &str =
+    "the operator leaves out a part of these results; for all of one, call tool_exec with `select`: \"@\"";
+
 pub(super) const NOT_CHECKED: &str = "this tool has no schema: its arguments were not checked";
 
 pub(super) const CHANGES_NOTHING: &str = "this op changes nothing; tool_exec_read runs it too";
@@ -30,7 +34,7 @@ pub(super) const CHANGES_NOTHING: &str = "this op changes nothing; tool_exec_rea
 pub fn standing_scope<'o>(warning: &str, op: &'o str) -> Option<&'o str> {
     match warning {
         NOT_RECORDED | KEY_IN_MEMORY => Some(""),
-        NOT_CHECKED | CHANGES_NOTHING => Some(op),
+        NOT_CHECKED | CHANGES_NOTHING | LEFT_OUT => Some(op),
         _ => None,
     }
 }
@@ -99,7 +103,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&ToolError>) -> Valu
 fn input(call: &Call, given: &Value, failure: Option<&ToolError>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),
-        Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
+        Value::String(text) => match value_in_text(text).ok().filter(Value::is_object) {
             Some(fields) => redacted(call, &fields, failure),
             None => json!({ "text": format!("{} characters, not JSON", text.chars().count()) }),
         },

@@ -4,9 +4,8 @@ use serde_json::{Map, Value};
 
 use super::select::read_select;
 use crate::tool_error::{Result, ToolError};
-use toolcrib_catalog::arguments::{FieldError, WRAPPERS};
+use toolcrib_catalog::arguments::{FieldError, WRAPPERS, value_in_text};
 use toolcrib_definition::clean_line;
-use toolcrib_definition::document::from_json;
 use toolcrib_definition::finding::normalized;
 
 #[derive(Clone, Debug, Default)]
@@ -112,19 +111,17 @@ impl CallRequest {
     /// The fields of the call: of the input, of JSON text, or of an object around them.
     fn fields(&mut self, given: Value) -> Result<Map<String, Value>> {
         let given = match given {
-            Value::String(text) => match from_json(&text) {
+            Value::String(text) => match value_in_text(&text) {
                 Ok(Value::Object(fields)) => {
                     self.warnings.push("the input was JSON text, and was decoded".into());
                     Value::Object(fields)
                 }
-                Err(error) if error.is_data() => {
-                    let failure = ToolError::invalid(
-                        format!("the input is JSON text in which {error}"),
-                        "send it once",
-                    );
-                    return Err(failure.field("", &error.to_string()));
+                Ok(other) => other,
+                Err(problem) => {
+                    let message = format!("the input is text, and its contents {problem}");
+                    let failure = ToolError::invalid(message, "send an object with `op` and `args`");
+                    return Err(failure.field("", "this is text, and no object"));
                 }
-                _ => Value::String(text),
             },
             other => other,
         };

@@ -1,21 +1,21 @@
-//! Results that are too long for a context: the beginning is returned with the [shape](shape_of) of the whole, all of it is
+//! Results that are too long for a context: the beginning is returned with the shape of the whole, all of it is
 //! stored, and a cursor gives the rest.
 //!
-//! A long list is cut between its items, and a text between characters. Anything else is read on as pieces of its JSON. A text in
+//! A long list is cut between its items, and a text between characters. Anything else begins with a preview in its own form, and
+//! is read as pieces of its JSON. A text in
 //! base64 is never cut: it is left out, with its size in its place.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
-use std::io;
 
 use serde::Serialize;
 use serde_json::Value;
 use serde_with::skip_serializing_none;
 
 use crate::state::{StateError, StateStore, StoredResult, now, random_id};
+use toolcrib_catalog::results::{is_longer_json, length, shape_of};
 use toolcrib_definition::document::pointer_join;
-use toolcrib_definition::schema::Node;
-use toolcrib_definition::{Schema, clean_line};
 use toolcrib_front::long_work::apart;
 
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
@@ -30,20 +30,11 @@ const MIN_BASE64: usize = 256;
 /// Fewest bytes of a text that are shown: a character has up to four.
 pub(super) const MIN_PIECE: usize = 4;
 
+/// Bytes that are kept for each field of a long object.
+const MIN_FIELD: usize = 16;
+
 /// Levels of objects around the long part of a result.
 const MAX_AROUND: usize = 8;
-
-/// Levels that are described.
-const LEVELS: usize = 3;
-
-/// Most fields of an object that are named.
-const MAX_NAMES: usize = 12;
-
-/// Characters of a name.
-const NAME: usize = 40;
-
-/// Bytes from which the size of a text is said.
-const LONG: usize = 200;
 
 /// The results of one caller: where the rest of long ones is stored, and the bytes from which a result is long.
 #[derive(Clone, Copy, Debug)]
@@ -167,13 +158,49 @@ fn beginning_of(value: &Value, at: &str, limit: usize) -> (Value, More, Option<P
             let more = More { shown_bytes: Some(0), bytes: data.len(), ..more };
             (format!("[base64, {} characters, left out]", data.len()).into(), more, None)
         }
-        _ => {
-            let text = text_of(long);
+        Value::String(text) => {
             let end = text.floor_char_boundary(room);
-            let format = (!long.is_string()).then_some("json");
-            let more = More { format, shown_bytes: Some(end), bytes: text.len(), ..more };
+            let more = More { shown_bytes: Some(end), bytes: text.len(), ..more };
             (text[..end].into(), more, (end < text.len()).then_some(Position::Byte(end)))
         }
+        _ => {
+            let more = More { format: Some("json"), bytes: length(long), ..more };
+            (preview(long, room), more, Some(Position::Byte(0)))
+        }
+    }
+}
+
+/// The beginning of a long value in its own form: items and fields from the first one on, and the beginnings of texts.
+fn preview(value: &Value, room: usize) -> Value {
+    match value {
+        value if !is_longer(value, room) => value.clone(),
+        Value::String(text) => format!("{}…", &text[..text.floor_char_boundary(room)]).into(),
+        Value::Array(items) => {
+            let whole = fitting(items, room);
+            let next = items.get(whole).filter(|_| whole == 0).map(|first| preview(first, room));
+            items[..whole].iter().cloned().chain(next).collect()
+        }
+        Value::Object(fields) => {
+            let mut left = room;
+            let names = fields.keys().take_while(|name| {
+                left = left.saturating_sub(name.len() + MIN_FIELD);
+                left > 0
+            });
+            let mut sizes: Vec<(&String, usize)> = names.map(|name| (name, length(&fields[name]))).collect();
+            left += sizes.len() * MIN_FIELD;
+            sizes.sort_by_key(|(_, size)| *size);
+            // Short fields are whole, and long ones share what is left.
+            let mut rooms = HashMap::new();
+            for (index, (name, size)) in sizes.iter().enumerate() {
+                let share = (*size).min(left / (sizes.len() - index));
+                rooms.insert(*name, share);
+                left -= share;
+            }
+            let field =
+                |(name, field): (&String, &Value)| Some((name.clone(), preview(field, *rooms.get(name)?)));
+            Value::Object(fields.iter().filter_map(field).collect())
+        }
+        plain => plain.clone(),
     }
 }
 
@@ -233,87 +260,4 @@ pub(super) fn is_longer(value: &Value, limit: usize) -> bool {
         Value::String(text) => text.len() > limit,
         other => is_longer_json(other, limit),
     }
-}
-
-/// A writer that counts bytes, and fails at a limit.
-struct Count {
-    bytes: usize,
-    limit: usize,
-}
-
-impl io::Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes += bytes.len();
-        if self.bytes > self.limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Whether a value takes more than `limit` bytes as compact JSON.
-pub(super) fn is_longer_json(value: &impl Serialize, limit: usize) -> bool {
-    serde_json::to_writer(Count { bytes: 0, limit }, value).is_err()
-}
-
-/// The bytes of a value as compact JSON.
-pub(crate) fn length(value: &impl Serialize) -> usize {
-    let mut count = Count { bytes: 0, limit: usize::MAX };
-    let _ = serde_json::to_writer(&mut count, value);
-    count.bytes
-}
-
-/// The shape of a value.
-pub(super) fn shape_of(value: &Value) -> String {
-    shape(value, LEVELS)
-}
-
-fn shape(value: &Value, levels: usize) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(_) => "boolean".into(),
-        Value::Number(_) => "number".into(),
-        Value::String(text) if text.len() < LONG => "text".into(),
-        Value::String(text) => format!("text of {} bytes", text.len()),
-        Value::Array(items) => match items.first() {
-            Some(first) if levels > 0 => format!("[{} of {}]", items.len(), shape(first, levels - 1)),
-            _ => format!("[{}]", items.len()),
-        },
-        Value::Object(fields) if levels == 0 => format!("{{{} fields}}", fields.len()),
-        Value::Object(fields) => {
-            named(fields.iter().map(|(name, field)| (name.as_str(), shape(field, levels - 1))))
-        }
-    }
-}
-
-/// The shape of the values that a schema describes.
-pub(super) fn shape_of_schema(schema: &Schema) -> String {
-    described(&schema.root(), LEVELS)
-}
-
-fn described(node: &Node<'_>, levels: usize) -> String {
-    if let Some(levels) = levels.checked_sub(1) {
-        if node.lists_properties() {
-            let fields = node.properties();
-            return named(fields.iter().map(|field| (field.name, described(&field.node(), levels))));
-        }
-        if let Some(items) = node.items() {
-            return format!("[{}]", described(&items, levels));
-        }
-    }
-    match node.type_words().collect::<Vec<_>>()[..] {
-        ["string"] => "text".into(),
-        ["integer"] => "number".into(),
-        [other] => clean_line(other),
-        _ => "any value".into(),
-    }
-}
-
-/// The beginning of an object's fields, with their shapes.
-fn named<'f>(fields: impl ExactSizeIterator<Item = (&'f str, String)>) -> String {
-    let more = fields.len().saturating_sub(MAX_NAMES);
-    let name = |name: &str| clean_line(&name.chars().take(NAME).collect::<String>());
-    let shown = fields.take(MAX_NAMES).map(|(known, shape)| format!("{}: {shape}", name(known)));
-    let rest = (more > 0).then(|| format!("{more} more"));
-    format!("{{{}}}", shown.chain(rest).collect::<Vec<_>>().join(", "))
 }

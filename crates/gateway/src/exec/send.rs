@@ -9,6 +9,7 @@ use super::backend::{
     BackendError, BackendRequest, BackendResponse, Backends, Begun, McpAnswer, failure_of, no_backend,
 };
 use super::call::{Checked, Notes};
+use super::record::LEFT_OUT;
 use super::results::Results;
 use super::select::{found_nothing, selected};
 use super::steps::run_steps;
@@ -83,11 +84,14 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
     match call.request.step {
         // The next step may need all of it.
         Some(_) => Ok(content),
-        // The client gets the unchanged answer.
-        None if call.request.as_is && notes.original.is_some() => Ok(content),
         None => {
             let content = selected_part(call, content, notes);
-            let limit = call.config().exec.result_bytes.max(1);
+            let limit = call.tool().rules.result.limit;
+            if limit.is_none() && call.request.as_is && notes.original.is_some() {
+                // The client gets the unchanged answer.
+                return Ok(content);
+            }
+            let limit = limit.unwrap_or(call.config().exec.result_bytes).max(1);
             let results = Results { state: call.state(), caller: &call.context.caller.name, limit };
             let page = results.first_page(content).await;
             notes.warnings.extend(page.warning);
@@ -101,20 +105,31 @@ fn backend(call: &Checked) -> Result<Cow<'_, Backend>> {
     Backends::of(call.tool(), call.config()).ok_or_else(|| no_backend(call.tool(), call.arguments()))
 }
 
-/// The part of a result that the call selects, without the blocks of an MCP server; else all of it. The call was run, so
-/// nothing is withheld because of a mistake in `select`.
+/// The part of a result that the call selects, or else the operator, without the blocks of an MCP server; else all of it. The call
+/// was run, so nothing is withheld because of a mistake in an expression.
 fn selected_part(call: &Checked, content: Value, notes: &mut Notes) -> Value {
-    let Some(expression) = &call.request.select else { return content };
-    let (part, problem) = match selected(expression, &content) {
-        Ok(part) => {
+    let own = call.request.select.as_deref();
+    let Some(expression) = own.or(call.tool().rules.result.select.as_deref()) else { return content };
+    let selected = selected(expression, &content).map(|part| (found_nothing(&part, &content), part));
+    match selected {
+        Ok((None, part)) if own.is_none() && part == content => content,
+        Ok((None, part)) => {
             notes.original = None;
-            let problem = found_nothing(&part, &content);
-            (part, problem)
+            notes.warnings.extend(own.is_none().then(|| LEFT_OUT.to_string()));
+            part
         }
-        Err(problem) => (content, Some(problem)),
-    };
-    notes.warnings.extend(problem.map(|problem| problem.message));
-    part
+        // An operator's expression is not for results of another form.
+        Ok((Some(_), _)) | Err(_) if own.is_none() => content,
+        Ok((Some(nothing), part)) => {
+            notes.original = None;
+            notes.warnings.push(nothing.message);
+            part
+        }
+        Err(problem) => {
+            notes.warnings.push(problem.message);
+            content
+        }
+    }
 }
 
 /// Runs a tool whose backend is one of toolcrib's functions.

@@ -34,6 +34,7 @@ use crate::exec::EffectLimit;
 use crate::state::EventKind;
 use examples::{called, harmless, reads, tools};
 use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
+use toolcrib_catalog::called_names;
 use toolcrib_definition::is_respelled;
 
 pub use crate::context::{
@@ -119,9 +120,10 @@ impl Function {
         ALL.iter().find(|function| function.name() == name)
     }
 
-    /// The function of this name, also in other spellings: `tool.exec`, `tool-exec`, `Tool_Exec`.
+    /// The function that a model means by this name: `tool.exec`, `Tool_Exec`, `functions.tool_exec`.
     pub fn spelled(name: &str) -> Option<&'static Function> {
-        ALL.iter().find(|function| is_respelled(name.trim(), function.name()))
+        let mut names = called_names(name).into_iter();
+        names.find_map(|called| ALL.iter().find(|function| is_respelled(called.name, function.name())))
     }
 
     /// The function that finds tools.

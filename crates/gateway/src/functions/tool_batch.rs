@@ -1,5 +1,7 @@
 //! `tool_batch`: several calls in one round trip, each with its own answer.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
@@ -9,13 +11,13 @@ use super::call::panicked;
 use super::examples::{called, harmless};
 use super::function::{Function, ReplyFuture};
 use crate::context::{CatalogView, FunctionContext};
-use crate::exec::{part_of, reached};
 use crate::state::WaitBudget;
 use crate::tool_error::{ErrorCode, ROOT, Result, ToolError};
-use toolcrib_catalog::arguments::WRAPPERS;
+use toolcrib_catalog::arguments::{WRAPPERS, value_in_text};
+use toolcrib_catalog::results::{Answers, ReferenceError, needed_calls};
 use toolcrib_catalog::{Resolved, functions};
-use toolcrib_definition::document::{from_json, pointer_join};
 use toolcrib_definition::{Effect, quoted};
+use toolcrib_front::long_work::apart;
 
 #[derive(Deserialize)]
 struct BatchArguments {
@@ -34,17 +36,12 @@ pub(super) fn run<'c>(
 async fn answer(function: &'static Function, context: &FunctionContext, input: Value) -> Result<Reply> {
     let (arguments, items) = taken(input)?;
     let asked: BatchArguments = function.arguments(context, arguments)?;
-    let is_parallel = match (asked.parallel, parallel_obstacle(context, &items)) {
-        (Some(true), Some(reason)) => {
-            let message = format!("these calls cannot run in parallel: {reason}");
-            let next = "leave `parallel` out; the calls are then run in order";
-            return Err(ToolError::invalid(message, next).field("/parallel", &reason));
-        }
-        (Some(wanted), _) => wanted,
-        (None, reason) => reason.is_none() && items.len() > 1,
-    };
-    let answers =
-        if is_parallel { run_parallel(context, &items).await } else { run_sequential(context, &items).await };
+    let stages = stages(context, &items, asked.parallel)?;
+    let unread = |item: &BatchItem| failed(item.call.as_ref().err().cloned().unwrap_or_else(panicked));
+    let mut answers: Vec<Answer> = items.iter().map(unread).collect();
+    for stage in stages {
+        run_stage(context, &items, stage, &mut answers).await;
+    }
     let failed = answers.iter().filter(|answer| !answer.is_ok()).count();
     let results = items.into_iter().zip(answers).enumerate();
     let results = results.map(|(index, (item, answer))| Batched {
@@ -60,47 +57,71 @@ async fn answer(function: &'static Function, context: &FunctionContext, input: V
 /// A batch for this caller: help on a tool, and a call of it.
 pub(super) fn example(view: &CatalogView) -> Option<Value> {
     let tool = harmless(view)?;
-    Some(json!({ "calls": [
-        { "function": "tool_help", "input": { "path": tool.names.op } },
-        { "function": Function::tool_exec().name(), "input": called(tool) },
-    ] }))
+    Some(json!({ "calls": [{ "function": "tool_help", "input": { "path": tool.names.op } }, called(tool)] }))
 }
 
-/// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
-fn parallel_obstacle(context: &FunctionContext, items: &[BatchItem]) -> Option<String> {
-    items.iter().enumerate().find_map(|(index, item)| {
-        let call = item.call.as_ref().ok()?;
-        if call.input.values().any(has_references) {
-            return Some(format!("call {index} uses the result of another"));
+/// The calls in stages, which run one after another, and the calls of one at once. A call waits for those whose results it uses,
+/// a write for all before it, and what comes after a write for the write.
+fn stages(context: &FunctionContext, items: &[BatchItem], parallel: Option<bool>) -> Result<Vec<Vec<usize>>> {
+    let mut stages: Vec<Vec<usize>> = Vec::new();
+    let mut stage_of: Vec<usize> = Vec::new();
+    let mut after_write = 0;
+    for (index, item) in items.iter().enumerate() {
+        let Ok(call) = &item.call else {
+            stage_of.push(0);
+            continue;
+        };
+        let is_read = call.is_read(context);
+        if !is_read && parallel == Some(true) {
+            let reason = format!("call {index} is not known to be a read");
+            let message = format!("these calls cannot run in parallel: {reason}");
+            let next = "leave `parallel` out; the calls are then run in order";
+            return Err(ToolError::invalid(message, next).field("/parallel", &reason));
         }
-        (!call.is_read(context)).then(|| format!("call {index} is not known to be a read"))
-    })
-}
-
-async fn run_sequential(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {
-    let mut answers = Vec::with_capacity(items.len());
-    for item in items {
-        let input = item.call.clone().and_then(|call| {
-            let input = References { answers: &answers, items }.resolved(&call.input)?;
-            Ok((call.function, input))
-        });
-        answers.push(match input {
-            Ok((function, input)) => function.call(context, Value::Object(input)).await,
-            Err(error) => failed(error),
-        });
+        let needed = needed_calls(&call.input, &ids(&items[..index]));
+        let needed = needed.into_iter().map(|call| stage_of[call] + 1).max().unwrap_or(0);
+        let stage = if is_read && parallel != Some(false) { needed.max(after_write) } else { stages.len() };
+        if !is_read {
+            after_write = stage + 1;
+        }
+        if stage >= stages.len() {
+            stages.push(Vec::new());
+        }
+        stages[stage].push(index);
+        stage_of.push(stage);
     }
-    answers
+    Ok(stages)
 }
 
-async fn run_parallel(context: &FunctionContext, items: &[BatchItem]) -> Vec<Answer> {
-    let error = |item: &BatchItem| item.call.as_ref().err().cloned();
-    let mut answers: Vec<Answer> =
-        items.iter().map(|item| failed(error(item).unwrap_or_else(panicked))).collect();
+/// The ids of items, for references.
+fn ids(items: &[BatchItem]) -> Vec<Option<&str>> {
+    items.iter().map(|item| item.id.as_deref()).collect()
+}
+
+/// Runs the calls of a stage at once.
+async fn run_stage(
+    context: &FunctionContext,
+    items: &[BatchItem],
+    stage: Vec<usize>,
+    answers: &mut [Answer],
+) {
     let mut running = JoinSet::new();
-    let calls = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.call.clone().ok()?)));
-    for (index, BatchCall { function, input }) in calls {
-        let context = context.clone();
-        let call = async move { (index, function.call(&context, Value::Object(input)).await) };
+    let is_one = stage.len() == 1;
+    for index in stage {
+        let Ok(BatchCall { function, input }) = &items[index].call else { continue };
+        let input = match used_results(context, &items[..index], answers, input).await {
+            Ok(input) => input,
+            Err(error) => {
+                answers[index] = failed(error);
+                continue;
+            }
+        };
+        if is_one {
+            answers[index] = function.call(context, input).await;
+            continue;
+        }
+        let (function, context) = (*function, context.clone());
+        let call = async move { (index, function.call(&context, input).await) };
         running.spawn(WaitBudget::current().with(call));
     }
     while let Some(done) = running.join_next().await {
@@ -108,7 +129,35 @@ async fn run_parallel(context: &FunctionContext, items: &[BatchItem]) -> Vec<Ans
             answers[index] = answer;
         }
     }
-    answers
+}
+
+/// An input with the parts of earlier answers that it uses.
+async fn used_results(
+    context: &FunctionContext,
+    earlier: &[BatchItem],
+    answers: &[Answer],
+    input: &Map<String, Value>,
+) -> Result<Value> {
+    let ids = ids(earlier);
+    let mut used = HashMap::new();
+    for call in needed_calls(input, &ids) {
+        if answers[call].is_ok() {
+            used.insert(call, Value::Object(answers[call].whole(context).await?));
+        }
+    }
+    let input = Value::Object(input.clone());
+    let answers = Answers { ids: &ids, answer: &|call| used.get(&call) };
+    apart(usize::MAX, || answers.resolve(&input)).map_err(|(at, error)| match error {
+        ReferenceError::NotRun(call) => {
+            let next = format!("correct call {call}, then send both again");
+            ToolError::new(ErrorCode::NotRun, error.to_string(), next)
+        }
+        _ => {
+            let message = format!("{at}: {error}");
+            ToolError::invalid(message, "correct `$from`, and send this call again")
+                .field(&at, &error.to_string())
+        }
+    })
 }
 
 /// The answer for a call that the batch itself refuses.
@@ -183,7 +232,9 @@ impl BatchItem {
 fn fields_of(given: Value) -> Result<Map<String, Value>> {
     match decoded(given, "")? {
         Value::Object(fields) => Ok(fields),
-        _ => Err(invalid("", "a call of a batch is an object with `function` and `input`")),
+        _ => {
+            Err(invalid("", "a call of a batch is an object with `op` and `args`, or `function` and `input`"))
+        }
     }
 }
 
@@ -230,7 +281,7 @@ impl BatchCall {
 
 fn invalid(pointer: &str, message: &str) -> ToolError {
     let next =
-        "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
+        "send this call again as {\"op\": ..., \"args\": {...}}, or as {\"function\": ..., \"input\": {...}}";
     ToolError::invalid(message, next).field(pointer, message)
 }
 
@@ -277,103 +328,11 @@ fn allowed() -> Vec<&'static str> {
     names.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// A value, or the list or object in a text. The error names a repeated key.
+/// A value, or the list or object in a text.
 fn decoded(value: Value, pointer: &str) -> Result<Value> {
-    let text = match value {
-        Value::String(text) if text.trim_start().starts_with(['[', '{']) => text,
-        value => return Ok(value),
-    };
-    match from_json(&text) {
-        Err(error) if error.is_data() => Err(invalid(pointer, &error.to_string())),
-        read => Ok(read.unwrap_or(Value::String(text))),
-    }
-}
-
-/// Key that marks a reference to the answer of an earlier call.
-const FROM: &str = "$from";
-/// Pointer into an answer by default.
-const RESULT: &str = "/result";
-/// Deepest level of an input that is searched for references.
-const DEEPEST: usize = 64;
-
-/// Whether an input contains a reference.
-fn has_references(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields.contains_key(FROM) || fields.values().any(has_references),
-        Value::Array(items) => items.iter().any(has_references),
-        _ => false,
+        Value::String(text) if !text.trim().is_empty() => value_in_text(&text)
+            .map_err(|problem| invalid(pointer, &format!("this is text, and its contents {problem}"))),
+        value => Ok(value),
     }
-}
-
-/// The answers of the first items, to which later items refer.
-struct References<'a> {
-    answers: &'a [Answer],
-    items: &'a [BatchItem],
-}
-
-impl References<'_> {
-    /// An input with the values that its references mean.
-    fn resolved(&self, input: &Map<String, Value>) -> Result<Map<String, Value>> {
-        let field = |(name, value): (&String, &Value)| {
-            Ok((name.clone(), self.value(value, &pointer_join("", name), 0)?))
-        };
-        input.iter().map(field).collect()
-    }
-
-    fn value(&self, value: &Value, at: &str, depth: usize) -> Result<Value> {
-        if depth > DEEPEST {
-            return Err(misfit(at, "this is nested too deeply".into()));
-        }
-        Ok(match value {
-            Value::Object(fields) => match fields.get(FROM) {
-                Some(from) => self.fetched(from, fields, at)?,
-                None => {
-                    let field = |(name, value): (&String, &Value)| {
-                        Ok((name.clone(), self.value(value, &pointer_join(at, name), depth + 1)?))
-                    };
-                    Value::Object(fields.iter().map(field).collect::<Result<_>>()?)
-                }
-            },
-            Value::Array(items) => {
-                let item = |(index, value)| self.value(value, &pointer_join(at, index), depth + 1);
-                items.iter().enumerate().map(item).collect::<Result<_>>()?
-            }
-            plain => plain.clone(),
-        })
-    }
-
-    fn fetched(&self, from: &Value, fields: &Map<String, Value>, at: &str) -> Result<Value> {
-        let index = match from {
-            Value::String(id) => {
-                let earlier = self.items.iter().take(self.answers.len());
-                earlier.map(|item| item.id.as_ref()).position(|known| known == Some(id)).or(id.parse().ok())
-            }
-            number => number.as_u64().and_then(|index| usize::try_from(index).ok()),
-        };
-        let Some((index, answer)) = index.and_then(|index| Some((index, self.answers.get(index)?))) else {
-            let earlier = "`$from` is the index, from 0, or the `id` of an earlier call of the batch";
-            return Err(misfit(at, format!("{from} is no earlier call; {earlier}")));
-        };
-        if !answer.is_ok() {
-            let message =
-                format!("this call was not run: it uses the result of call {index}, which has no result");
-            let next = format!("correct call {index}, then send both again");
-            return Err(ToolError::new(ErrorCode::NotRun, message, next));
-        }
-        let pointer = match fields.get("pointer") {
-            None => RESULT,
-            Some(Value::String(pointer)) => pointer,
-            Some(_) => return Err(misfit(at, "`pointer` is a JSON pointer such as \"/result/id\"".into())),
-        };
-        let answer = answer.body();
-        part_of(&answer, pointer).ok_or_else(|| {
-            let there = reached(&answer, pointer);
-            misfit(at, format!("the answer of call {index} has nothing at `{}`{there}", quoted(pointer)))
-        })
-    }
-}
-
-fn misfit(at: &str, message: String) -> ToolError {
-    let next = "correct `$from` and `pointer`: {\"$from\": 0, \"pointer\": \"/result/id\"} is the `id` in the result of the first call";
-    ToolError::invalid(format!("{at}: {message}"), next).field(at, &message)
 }

@@ -14,7 +14,7 @@ use crate::exec::{CallMeta, CallRequest, Envelope, execute, refuse};
 use crate::state::WaitBudget;
 use crate::tool_error::ToolError;
 use toolcrib_catalog::Resolved;
-use toolcrib_catalog::arguments::decoded;
+use toolcrib_catalog::arguments::value_in_text;
 use toolcrib_definition::guard::guarded;
 
 /// Characters of the op that the error of an unreadable call repeats.
@@ -115,7 +115,7 @@ async fn read_with(own: &'static Function, context: &FunctionContext, request: C
     let CallRequest { args, extra_fields, dry_run, mut warnings, .. } = request;
     let args = match args {
         Value::Null => Value::Object(extra_fields),
-        Value::String(text) => decoded(&text).unwrap_or(Value::String(text)),
+        Value::String(text) => value_in_text(&text).unwrap_or(Value::String(text)),
         args => args,
     };
     if dry_run == Some(true) {

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Reply};
 use super::read_tool_doc::ReadPage;
 use crate::context::FunctionContext;
-use crate::exec::{BYTES_A_TOKEN, length};
+use crate::exec::BYTES_A_TOKEN;
 use crate::state::{Event, EventKind};
 use crate::tool_error::ErrorCode;
 use toolcrib_catalog::config::RequireDoc;
+use toolcrib_catalog::results::length;
 use toolcrib_search::Verdict;
 
 /// Most ops that one event names.

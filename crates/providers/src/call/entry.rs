@@ -194,6 +194,9 @@ pub struct CallError {
     /// The arguments as the model wrote them.
     #[serde(skip)]
     pub given: String,
+    /// Whether a model that rewrites the arguments could lose nothing.
+    #[serde(skip)]
+    pub(super) may_be_rewritten: bool,
 }
 
 impl CallError {
@@ -207,6 +210,7 @@ impl CallError {
             nearest: Vec::new(),
             repair: None,
             given: String::new(),
+            may_be_rewritten: true,
         }
     }
 }

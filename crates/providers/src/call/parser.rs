@@ -5,18 +5,20 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::cut_off::is_cut_off;
 use super::entry::{CallEntry, CallError, CallErrorCode, ValidCall};
+use super::in_text::calls_in_text;
 use crate::format::{Format, RawCall, Stub, take_list};
 use crate::payload::functions::{stub_key, written_schema};
 use crate::payload::names::FormatNames;
 use crate::provider::format_of;
 use crate::view::{Renaming, Strict};
 use toolcrib_catalog::arguments::{
-    ArgumentReader, Coercion, FieldError, Joined, Reading, Repair, RepairError, RepairKind, RepairQuestion,
-    UNCLEAR, holds_float, joined_objects, respelled,
+    ArgumentReader, Coercion, FieldError, Reading, Repair, RepairError, RepairKind, RepairQuestion,
+    Unreadable, arguments_in_text, holds_float, respelled,
 };
 use toolcrib_catalog::config::Provider;
-use toolcrib_catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
+use toolcrib_catalog::{Callable, Catalog, Profile, Tool, called_names, functions};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::well_formed;
 use toolcrib_definition::finding::{Violation, nearest};
@@ -61,6 +63,16 @@ const PARALLEL: [&str; 2] = ["multi_tool_use.parallel", "multi_tool_use_parallel
 const MAX_REFUSAL: usize = 300;
 /// The help path for a call without a tool.
 const ROOT: &str = "root";
+
+/// Where the calls of a response are read.
+#[derive(Clone, Copy)]
+enum Source {
+    Calls,
+    Text,
+}
+
+/// The tool of a call, and the repair of its name.
+type NamedTool<'a> = (&'a Tool, Option<Repair>);
 
 /// The outcome of a call, and the repairs of its arguments.
 type Outcome<'a> = (Result<ValidCall<'a>, CallError>, Vec<Repair>);
@@ -126,24 +138,39 @@ impl<'a> Parser<'a> {
 
     /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
     pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
+        self.read(body, Source::Calls)
+    }
+
+    /// The calls that a model left in the text of its answer, which [`Parser::parse`] does not read, except copies of `calls`.
+    pub fn left_in_text(&self, body: &str, calls: &[CallEntry<'a>]) -> Vec<CallEntry<'a>> {
+        let mut left = self.read(body, Source::Text).unwrap_or_default();
+        let same = |one: &CallEntry<'_>, other: &CallEntry<'_>| match (&one.outcome, &other.outcome) {
+            (Ok(call), Ok(other)) => call.name() == other.name() && call.arguments() == other.arguments(),
+            _ => false,
+        };
+        left.retain(|entry| !calls.iter().any(|call| same(entry, call)));
+        left
+    }
+
+    fn read(&self, body: &str, source: Source) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);
-        self.parse_exactly(body).or_else(|error| match well_formed(body) {
-            mended if mended != body => self.parse_exactly(&mended).map_err(|_| error),
+        self.parse_exactly(body, source).or_else(|error| match well_formed(body) {
+            mended if mended != body => self.parse_exactly(&mended, source).map_err(|_| error),
             _ => Err(error),
         })
     }
 
-    fn parse_exactly(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
+    fn parse_exactly(&self, body: &str, source: Source) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let mut fast = ArgumentReader::default();
         match fast.body(body) {
             Ok(response) => {
-                let entries = self.entries(response, body, &mut fast)?;
+                let entries = self.entries(response, (body, source), &mut fast)?;
                 if !fast.inexact {
                     return Ok(entries);
                 }
                 let mut exact = ArgumentReader::exact(body);
                 match exact.body(body) {
-                    Ok(response) => self.entries(response, body, &mut exact),
+                    Ok(response) => self.entries(response, (body, source), &mut exact),
                     Err(_) => Ok(entries),
                 }
             }
@@ -152,7 +179,7 @@ impl<'a> Parser<'a> {
                 let mut exact = ArgumentReader::exact(body);
                 let reason = |_| ParseError::NotJson { provider: self.provider, reason: error.to_string() };
                 let response = exact.body(body).map_err(reason)?;
-                self.entries(response, body, &mut exact)
+                self.entries(response, (body, source), &mut exact)
             }
         }
     }
@@ -161,14 +188,14 @@ impl<'a> Parser<'a> {
     pub fn rebuild(&self, entry: CallEntry<'a>, arguments: &str) -> CallEntry<'a> {
         let Some(tool) = entry.tool else { return entry };
         let mut fast = ArgumentReader::default();
-        let mut outcomes = self.outcomes(tool, Some(arguments.into()), &mut fast);
+        let mut outcomes = self.outcomes(tool, Some(arguments.into()), false, &mut fast);
         if fast.inexact {
             let mut exact = ArgumentReader::exact(arguments);
-            outcomes = self.outcomes(tool, Some(arguments.into()), &mut exact);
+            outcomes = self.outcomes(tool, Some(arguments.into()), false, &mut exact);
         }
         let (outcome, repaired) = match (outcomes.pop(), outcomes.is_empty()) {
             (Some(only), true) => only,
-            _ => (Err(failed(tool, CallErrorCode::Parse, UNCLEAR.into(), arguments.into())), Vec::new()),
+            _ => (Err(unreadable(tool, &Unreadable::Unclear, arguments.into())), Vec::new()),
         };
         CallEntry { outcome, repaired, ..entry }
     }
@@ -210,12 +237,21 @@ impl<'a> Parser<'a> {
     fn entries(
         &self,
         response: Value,
-        body: &str,
+        (body, source): (&str, Source),
         reading: &mut ArgumentReader,
     ) -> Result<Vec<CallEntry<'a>>, ParseError> {
         // Ids of JSON-RPC may be numbers too.
         reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
         let refusal = refusal(&response);
+        let was_cut_off = is_cut_off(&response);
+        let mut unknown = 0;
+        if let Source::Text = source {
+            let calls = calls_in_text(&response, reading, &|name| self.means_tool(name));
+            return Ok(calls
+                .into_iter()
+                .flat_map(|call| self.call_entries(call, reading, &mut unknown))
+                .collect());
+        }
         let calls = (self.format.calls)(response).map_err(|expected| {
             if let Some(message) = refusal {
                 return ParseError::Refused { provider: self.provider, message };
@@ -226,15 +262,21 @@ impl<'a> Parser<'a> {
             let looks_like = Provider::ALL.iter().copied().filter(looks_like).collect();
             ParseError::Shape { provider: self.provider, expected, looks_like }
         })?;
-        let mut unknown = 0;
-        let calls: Vec<RawCall> = calls.into_iter().flat_map(|call| self.unpacked(call, reading)).collect();
+        let mut calls: Vec<RawCall> =
+            calls.into_iter().flat_map(|call| self.unpacked(call, reading)).collect();
+        if let Some(last) = calls.last_mut() {
+            last.may_be_cut = was_cut_off;
+        }
         Ok(calls.into_iter().flat_map(|call| self.call_entries(call, reading, &mut unknown)).collect())
     }
 
     /// The calls that OpenAI's models pack into their internal wrapper; they share its id. Any other call is itself.
     fn unpacked(&self, mut call: RawCall, reading: &mut ArgumentReader) -> Vec<RawCall> {
-        let name = call.name.as_deref().map(bare).filter(|name| PARALLEL.contains(name));
-        if call.malformed.is_some() || name.is_none_or(|name| self.names.contains_key(name)) {
+        let is_wrapper = |name: &String| {
+            !self.names.contains_key(name)
+                && called_names(name).iter().any(|called| PARALLEL.contains(&called.name))
+        };
+        if call.malformed.is_some() || !call.name.as_ref().is_some_and(is_wrapper) {
             return vec![call];
         }
         let arguments = match &call.arguments {
@@ -270,22 +312,35 @@ impl<'a> Parser<'a> {
         reading: &mut ArgumentReader,
         unknown: &mut usize,
     ) -> Vec<CallEntry<'a>> {
-        let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
+        let RawCall { name, namespace, call_id, signature, arguments, search, malformed, may_be_cut } = call;
         let [call_id, namespace, signature, malformed] =
             [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
         let name = name.map(|name| reading.text(name));
         let (tool, name, outcomes) = match self.tool(name, unknown) {
-            Ok(tool) if malformed.is_none() => {
-                (Some(tool), Some(Cow::from(&tool.names.canonical)), self.outcomes(tool, arguments, reading))
-            }
-            Ok(tool) => {
-                let error = malformed_call(malformed, &tool.names.op, given(arguments, reading));
-                (Some(tool), Some(Cow::from(&tool.names.canonical)), vec![(Err(error), Vec::new())])
+            Ok((tool, repair)) => {
+                let outcomes = match malformed {
+                    None => self.outcomes(tool, arguments, may_be_cut, reading),
+                    Some(reason) => {
+                        vec![(
+                            Err(malformed_call(reason, &tool.names.op, given(arguments, reading))),
+                            Vec::new(),
+                        )]
+                    }
+                };
+                let named = |(outcome, repaired): Outcome<'a>| {
+                    (outcome, repair.iter().cloned().chain(repaired).collect())
+                };
+                (
+                    Some(tool),
+                    Some(Cow::from(&tool.names.canonical)),
+                    outcomes.into_iter().map(named).collect(),
+                )
             }
             Err((name, error)) => {
+                let given = given(arguments, reading);
                 let error = match malformed {
-                    Some(_) => malformed_call(malformed, ROOT, given(arguments, reading)),
-                    None => CallError { given: given(arguments, reading), ..error },
+                    Some(reason) => malformed_call(reason, ROOT, given),
+                    None => CallError { given, ..error },
                 };
                 (None, name.map(Cow::Owned), vec![(Err(error), Vec::new())])
             }
@@ -298,12 +353,13 @@ impl<'a> Parser<'a> {
         outcomes.into_iter().map(entry).collect()
     }
 
-    /// The tool of a name: the provider's name for it, else any other name of the tool.
+    /// The tool of a name, and the repair of the name: the provider's name for it, else any other name of the tool, as a model
+    /// writes it.
     fn tool(
         &self,
         name: Option<String>,
         unknown_tools: &mut usize,
-    ) -> Result<&'a Tool, (Option<String>, CallError)> {
+    ) -> Result<NamedTool<'a>, (Option<String>, CallError)> {
         let unknown = |message: String, nearest: Vec<String>| CallError {
             nearest,
             ..CallError::new(CallErrorCode::UnknownTool, message, ROOT)
@@ -312,72 +368,87 @@ impl<'a> Parser<'a> {
             return Err((None, unknown("the call names no tool".into(), Vec::new())));
         };
         let shown = || name.chars().take(80).collect::<String>();
-        let resolved = match self.names.get(&name).or_else(|| self.names.get(bare(&name))).map(Vec::as_slice)
-        {
-            Some([tool]) => return Ok(tool),
-            Some(several) => Resolved::Ambiguous(several.to_vec()),
-            None if *unknown_tools >= MAX_COMPARED => {
-                let error = unknown(format!("there is no tool \"{}\"", shown()), Vec::new());
-                return Err((Some(name), error));
-            }
-            None => self.catalog.resolve(&name),
-        };
-        let error = match resolved {
-            Resolved::Tool(tool) if self.known.contains(tool.names.canonical.as_str()) => return Ok(tool),
-            Resolved::Ambiguous(tools)
-                if tools.iter().all(|tool| self.known.contains(tool.names.canonical.as_str())) =>
-            {
-                let names = tools.iter().map(|tool| tool.names.canonical.clone()).collect();
-                unknown(format!("several tools go by \"{}\"", shown()), names)
-            }
-            _ => match self.respelled(bare(&name)) {
-                Some(tool) => return Ok(tool),
-                None => {
-                    *unknown_tools += 1;
-                    // Only names of this provider: the model can call no other.
-                    let near = nearest(&name, self.names.keys().map(String::as_str));
-                    unknown(format!("there is no tool \"{}\"", shown()), owned(near))
-                }
+        let is_known = |tool: &Tool| self.known.contains(tool.names.canonical.as_str());
+        let called = match self.names.get(name.trim()).map(Vec::as_slice) {
+            Some([tool]) => return Ok((tool, None)),
+            Some(several) => Err(several.to_vec()),
+            None => match self.catalog.find(&name).filter(|tool| is_known(tool)) {
+                Some(tool) => return Ok((tool, None)),
+                None if *unknown_tools >= MAX_COMPARED => Err(Vec::new()),
+                None => self.called(&name, &is_known),
             },
         };
-        Err((Some(name), error))
+        match called {
+            Ok(tool) => Ok((tool, Some(Repair { pointer: String::new(), repair: RepairKind::Name }))),
+            Err(several) if !several.is_empty() => {
+                let names = several.iter().map(|tool| tool.names.canonical.clone()).collect();
+                let error = unknown(format!("several tools go by \"{}\"", shown()), names);
+                Err((Some(name), error))
+            }
+            Err(_) => {
+                // Only names of this provider: the model can call no other.
+                let names = self.names.keys().map(String::as_str);
+                let near = if *unknown_tools < MAX_COMPARED { nearest(&name, names) } else { Vec::new() };
+                *unknown_tools += 1;
+                let error = unknown(format!("there is no tool \"{}\"", shown()), owned(near));
+                Err((Some(name), error))
+            }
+        }
     }
 
-    /// The tool of a name that differs in separators alone: most formats take no dots, so that a model writes an op with
-    /// underscores, and a document writes `tool.exec`.
-    fn respelled(&self, name: &str) -> Option<&'a Tool> {
-        let known =
-            self.catalog.respelled(name).filter(|tool| self.known.contains(tool.names.canonical.as_str()));
-        known.or_else(|| functions().respelled(name))
+    fn means_tool(&self, name: &str) -> bool {
+        let is_known = |tool: &Tool| self.known.contains(tool.names.canonical.as_str());
+        self.names.contains_key(name.trim())
+            || self.catalog.find(name).is_some_and(is_known)
+            || self.called(name, &is_known).is_ok()
     }
 
-    /// The outcome of a call; several outcomes if a model wrote several calls into one text.
+    /// The tool or the function that a name means which is not exact.
+    fn called(&self, name: &str, is_known: &dyn Fn(&Tool) -> bool) -> Result<&'a Tool, Vec<&'a Tool>> {
+        // The catalog knows which server a tool is of.
+        let mut names = called_names(name).into_iter().filter(|called| called.server.is_none());
+        match names.find_map(|called| self.names.get(called.name)).map(Vec::as_slice) {
+            Some([tool]) => return Ok(tool),
+            Some(several) => return Err(several.to_vec()),
+            None => {}
+        }
+        self.catalog.called(name, is_known).or_else(|several| match several[..] {
+            [] => functions().called(name, &|_| true),
+            _ => Err(several),
+        })
+    }
+
+    /// The outcome of a call; several outcomes if a model wrote several calls into one text. Of a call that an answer ended in,
+    /// only a whole text is read.
     fn outcomes(
         &self,
         tool: &'a Tool,
         arguments: Option<Value>,
+        may_be_cut: bool,
         reading: &mut ArgumentReader,
     ) -> Vec<Outcome<'a>> {
-        let Some(Value::String(text)) = arguments else {
-            let value = reading.arguments(arguments);
-            return vec![self.outcome(tool, None, Reading { value, repaired: Vec::new() }, reading)];
-        };
-        let mut repaired = Vec::new();
-        let error = match reading.encoded_arguments(&text, &mut repaired) {
-            Ok(value) => return vec![self.outcome(tool, Some(text), Reading { value, repaired }, reading)],
-            Err(error) => error,
-        };
-        let message = match joined_objects(tool, &text, reading) {
-            Some(Joined::Calls(calls)) => {
-                let repair = if calls.len() == 1 { RepairKind::Extracted } else { RepairKind::Split };
-                let repaired = vec![Repair { pointer: String::new(), repair }];
-                let read = |value| Reading { value, repaired: repaired.clone() };
-                return calls.into_iter().map(|call| self.outcome(tool, None, read(call), reading)).collect();
+        let is_text = |text: &str| !may_be_cut || !text.trim().is_empty();
+        let text = match arguments {
+            Some(Value::String(text)) if is_text(&text) => text,
+            arguments if may_be_cut => {
+                return vec![(Err(cut_off(tool, given(arguments, reading))), Vec::new())];
             }
-            Some(Joined::Unclear) => UNCLEAR.into(),
-            None => unreadable(&error, &text),
+            arguments => {
+                let value = reading.arguments(arguments);
+                return vec![self.outcome(tool, None, Reading { value, repaired: Vec::new() }, reading)];
+            }
         };
-        vec![(Err(failed(tool, CallErrorCode::Parse, message, text)), repaired)]
+        match arguments_in_text(tool, &text, reading) {
+            Ok(mut calls) => match (calls.pop(), calls.is_empty()) {
+                (Some(only), true) => vec![self.outcome(tool, Some(text), only, reading)],
+                (last, _) => {
+                    let calls = calls.into_iter().chain(last);
+                    calls.map(|call| self.outcome(tool, None, call, reading)).collect()
+                }
+            },
+            Err(_) if may_be_cut => vec![(Err(cut_off(tool, text)), Vec::new())],
+            Err(problem) => vec![(Err(unreadable(tool, &problem, text)), Vec::new())],
+        }
     }
 
     /// The outcome of a call with these arguments; `text` is their text, if they were written as text.
@@ -450,8 +521,8 @@ fn canonical(mut value: Value, tool: &Tool, format: &Format, renamed: Option<&Re
 
 /// The question to the model; `None` when it could not help.
 fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<RepairQuestion> {
-    // A model would drop all calls of a text but one.
-    if error.message == UNCLEAR || !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
+    // A model would drop all calls of a text but one, and would invent the rest of a call that is cut off.
+    if !error.may_be_rewritten || !matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema) {
         return None;
     }
     RepairQuestion::of(entry.tool()?, &error.given, &error.message, &error.field_errors)
@@ -466,13 +537,6 @@ fn refusal(body: &Value) -> Option<String> {
 
 fn owned(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_string).collect()
-}
-
-/// A name without the list's name that some models put before it.
-fn bare(name: &str) -> &str {
-    let name = name.trim();
-    let lists = ["functions.", "default_api.", "default_api:"];
-    lists.iter().find_map(|list| name.strip_prefix(list)).unwrap_or(name)
 }
 
 /// The first violation, and the number of the others.
@@ -491,20 +555,24 @@ fn failed(tool: &Tool, code: CallErrorCode, message: String, given: String) -> C
     CallError { given, ..CallError::new(code, message, &tool.names.op) }
 }
 
-/// The message for arguments that cannot be read.
-fn unreadable(error: &serde_json::Error, text: &str) -> String {
-    if error.is_eof() {
-        format!(
-            "the arguments are cut off after {} characters; send the whole call again",
-            text.chars().count()
-        )
-    } else {
-        format!("the arguments are not one JSON object: {error}")
-    }
+/// The error of arguments that cannot be read.
+fn unreadable(tool: &Tool, problem: &Unreadable, given: String) -> CallError {
+    let error = failed(tool, CallErrorCode::Parse, format!("the arguments {problem}"), given);
+    CallError { may_be_rewritten: *problem != Unreadable::Unclear, ..error }
 }
 
-fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> CallError {
-    CallError { given, ..CallError::new(CallErrorCode::Parse, reason.unwrap_or_default(), help_path) }
+/// The error of the call in which an answer was cut off.
+fn cut_off(tool: &Tool, given: String) -> CallError {
+    let message = format!(
+        "the answer reached its limit of tokens (`max_tokens`) in this call, and the arguments are cut off after {} characters; \
+         send the whole call again, shorter or with a higher limit",
+        given.chars().count()
+    );
+    CallError { may_be_rewritten: false, ..failed(tool, CallErrorCode::Parse, message, given) }
+}
+
+fn malformed_call(reason: String, help_path: &str, given: String) -> CallError {
+    CallError { given, ..CallError::new(CallErrorCode::Parse, reason, help_path) }
 }
 
 /// The arguments as the model wrote them.

@@ -100,8 +100,11 @@ pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Respon
 pub(super) async fn parse(context: RequestContext, body: Body) -> Result<Response, Problem> {
     answer(context, body, "/v1/parse", |job, provider, body| {
         let parser = Parser::of_profile(job.catalog, &job.profile, provider);
-        let entries = parser.parse(body.response.map_or("null", RawValue::get));
-        let entries = entries.map_err(|error| refused(error.to_string()))?;
+        let response = body.response.map_or("null", RawValue::get);
+        let mut entries = parser.parse(response).map_err(|error| refused(error.to_string()))?;
+        if body.from_text == Some(true) {
+            entries.extend(parser.left_in_text(response, &entries));
+        }
         let text = serde_json::to_string(&entries).map_err(|error| refused(error.to_string()))?;
         Ok((Media::Json, text))
     })
@@ -158,6 +161,7 @@ struct JobBody<'b> {
     cache: Option<bool>,
     folder: Option<String>,
     tokens: Option<usize>,
+    from_text: Option<bool>,
     /// Read as it was sent, with every digit.
     #[serde(borrow)]
     response: Option<&'b RawValue>,

@@ -11,6 +11,7 @@ use crate::config::selector::Selectors;
 use crate::config::server::Server;
 use crate::config::settings::Config;
 use crate::config::source::{Source, Trust};
+use crate::results::check_select;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
 
@@ -55,6 +56,9 @@ pub(super) fn check(workspace: &mut Workspace) {
     check_served_profiles(config, findings);
     check_selectors(config, findings);
     for (index, overlay) in config.overlays.iter().enumerate() {
+        if let Some(Err(problem)) = overlay.result.as_deref().map(check_select) {
+            findings.push(invalid(format!("/overlay/{index}/result"), format!("`result` {problem}")));
+        }
         for (name, argument) in &overlay.arguments {
             if argument.value.is_some() == argument.env.is_some() {
                 let pointer = pointer_join(&format!("/overlay/{index}/arguments"), name);

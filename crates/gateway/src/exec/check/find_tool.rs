@@ -10,7 +10,7 @@ use crate::context::FunctionContext;
 use crate::exec::call::Call;
 use crate::exec::request::CallRequest;
 use crate::tool_error::{ErrorCode, Result, ToolError};
-use toolcrib_catalog::arguments::{corrected, decoded};
+use toolcrib_catalog::arguments::{corrected, value_in_text};
 use toolcrib_catalog::{Catalog, Resolved, Tool, UnresolvedName};
 use toolcrib_definition::{Effect, quoted};
 
@@ -44,30 +44,21 @@ pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
 fn by_name(context: &FunctionContext, request: &mut CallRequest) -> Result<usize> {
     let catalog = context.view.catalog();
     let name = &request.op;
-    let tool = match catalog.resolve(name) {
-        Resolved::Tool(tool) => tool,
-        found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),
-        Resolved::Unknown(nearest) => match respelled(catalog, name) {
-            Some(tool) => {
-                request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.names.op));
-                tool
-            }
-            None => {
-                return Err(unknown(context, name, &catalog.tools_named(nearest), &request.args));
-            }
-        },
+    let tool = match catalog.called(name, &|_| true) {
+        Ok(tool) => tool,
+        Err(several) if !several.is_empty() => {
+            return Err(ambiguous(catalog.explain(name, Resolved::Ambiguous(several))));
+        }
+        Err(_) => {
+            let near = match catalog.resolve(name) {
+                Resolved::Unknown(near) => catalog.tools_named(near),
+                _ => Vec::new(),
+            };
+            return Err(unknown(context, name, &near, &request.args));
+        }
     };
+    request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.names.op));
     catalog.position(&tool.names.canonical).ok_or_else(|| unknown(context, name, &[], &request.args))
-}
-
-/// The one tool with this name in another case, or with slashes or underscores in place of dots. Other separators are
-/// refused for destructive tools.
-fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
-    let lower = name.to_lowercase();
-    if let Resolved::Tool(tool) = catalog.resolve(&lower) {
-        return Some(tool);
-    }
-    catalog.respelled(&lower).filter(|tool| tool.rules.effect != Effect::Destructive)
 }
 
 fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> ToolError {
@@ -95,7 +86,7 @@ fn unknown(context: &FunctionContext, name: &str, near: &[&Tool], args: &Value) 
     // The tool of a destructive call is never guessed.
     let Some(tool) = usable.filter(|tool| tool.rules.effect != Effect::Destructive) else { return failure };
     let args = match args {
-        Value::String(text) => decoded(text).unwrap_or_default(),
+        Value::String(text) => value_in_text(text).unwrap_or_default(),
         Value::Null => Value::Object(Default::default()),
         args => args.clone(),
     };

@@ -9,7 +9,6 @@ mod required_page;
 use std::sync::Arc;
 
 use super::call::Call;
-use super::results::shape_of_schema;
 use super::select::check_select;
 use crate::tool_error::Result;
 use arguments::read_arguments;
@@ -18,6 +17,7 @@ use find_tool::find_tool;
 use gates::{pass_first_gates, pass_gates};
 use required_page::require_doc;
 use toolcrib_catalog::Tool;
+use toolcrib_catalog::results::shape_of_schema;
 
 pub(super) use gates::{require_writable, unwritable};
 

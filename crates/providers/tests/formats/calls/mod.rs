@@ -464,10 +464,99 @@ fn calls_that_nobody_can_read_are_not_lost() {
 }
 
 #[test]
-fn names_in_the_list_that_models_put_before_them() {
-    for name in ["functions.files_read", "default_api:files_read", " files_read "] {
-        assert_eq!(one(name, json!({"path": "a"}))["name"], "files.read", "{name}");
+fn names_with_what_formats_and_clients_add_to_them() {
+    for name in [
+        "functions.files_read",
+        "Functions.Files_Read",
+        "default_api:files_read",
+        "mcp__files__files_read",
+        "MCP__files__FILES_READ",
+        "files_read<|channel|>commentary",
+        "functions.files_read:0",
+        "files.read:12",
+        "mcp__any__files.read",
+    ] {
+        let entry = one(name, json!({"path": "a"}));
+        let repaired = json!([{"pointer": "", "repair": "name"}]);
+        assert_eq!((&entry["name"], &entry["repaired"]), (&json!("files.read"), &repaired), "{name}");
     }
+    assert_eq!(one(" files_read ", json!({"path": "a"}))["repaired"], Value::Null);
+    for name in ["functions.nothing", "files_read:x", "<|channel|>", "mcp__files", "functions."] {
+        assert_eq!(one(name, json!({}))["error"]["code"], "unknown_tool", "{name}");
+    }
+}
+
+#[test]
+fn the_call_in_which_an_answer_was_cut_off_is_said() {
+    let cut = r#"{"path": "a", "li"#;
+    let openai = |arguments: &str| {
+        json!({"choices": [{"finish_reason": "length", "message": {"role": "assistant", "tool_calls": [
+        {"id": "1", "function": {"name": "ping", "arguments": "{}"}}, {"id": "2", "function": {"name": "files_read", "arguments": arguments}}]}}]})
+    };
+    let responses = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
+        "output": [{"type": "function_call", "call_id": "2", "name": "files_read", "arguments": cut}]});
+    let anthropic = json!({"role": "assistant", "stop_reason": "max_tokens", "content": [
+        {"type": "tool_use", "id": "2", "name": "files_read", "input": {"path": "a"}}]});
+    let gemini = json!({"candidates": [{"finishReason": "MAX_TOKENS", "content": {"parts": [{"functionCall": {"name": "files_read", "args": {"path": "a"}}}]}}]});
+    for (provider, body) in [
+        (Provider::OpenAi, openai(cut)),
+        (Provider::OpenAi, openai("")),
+        (Provider::OpenAiResponses, responses),
+        (Provider::Anthropic, anthropic),
+        (Provider::Gemini, gemini),
+    ] {
+        let entries = parsed(provider, &body.to_string()).unwrap();
+        let last = entries.as_array().unwrap().last().unwrap();
+        assert!(last["error"]["message"].as_str().unwrap().contains("`max_tokens`"), "{last}");
+        assert!(entries.as_array().unwrap().len() == 1 || entries[0]["args"] == json!({}), "{entries}");
+    }
+    let whole = parsed(Provider::OpenAi, &openai(r#"{"path":"a"}"#).to_string()).unwrap();
+    assert_eq!(whole[1]["args"], json!({"path": "a"}), "{whole}");
+}
+
+#[test]
+fn calls_left_in_the_text_are_found_and_are_not_read_as_calls() {
+    let call = json!({"name": "files_read", "arguments": {"path": "a", "price": 1.10}});
+    let good = json!({"path": "a", "price": 1.10});
+    let found = |provider: Provider, body: Value| {
+        let parser = Parser::new(&checked().catalog, provider);
+        let entries = parser.parse(&body.to_string()).unwrap();
+        serde_json::to_value(parser.left_in_text(&body.to_string(), &entries)).unwrap()
+    };
+    for text in [
+        format!("<tool_call>\n{call}\n</tool_call>"),
+        format!("I read it:\n```json\n{call:#}\n```"),
+        "{'tool': 'files_read', 'args': {'path': 'a', 'price': 1.10}}".into(),
+        format!("<function=files_read>{good}</function>"),
+        format!("[TOOL_CALLS]files_read[ARGS]{good}"),
+        format!("<|channel|>commentary to=functions.files_read <|constrain|>json<|message|>{good}<|call|>"),
+        json!({"tool_calls": [{"id": "x", "function": {"name": "files_read", "arguments": good.to_string()}}]}).to_string(),
+    ] {
+        for (provider, body) in [
+            (Provider::OpenAi, json!({"choices": [{"message": {"role": "assistant", "content": text}}]})),
+            (Provider::Anthropic, json!({"role": "assistant", "content": [{"type": "text", "text": text}]})),
+            (Provider::Gemini, json!({"candidates": [{"content": {"parts": [{"text": text}]}}]})),
+            (Provider::OpenAiResponses, json!({"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})),
+        ] {
+            assert_eq!(parsed(provider, &body.to_string()).unwrap(), json!([]), "{body}");
+            let entries = found(provider, body);
+            assert_eq!((&entries[0]["name"], &entries[0]["args"]), (&json!("files.read"), &good), "{text}: {entries}");
+            assert_eq!(entries.as_array().unwrap().len(), 1, "{text}");
+        }
+    }
+    for text in [
+        r#"{"name": "nothing", "arguments": {}}"#,
+        r#"{"name": "files_read"}"#,
+        "{".repeat(10_000).as_str(),
+        r#"{"name": "files_read", "description": "Read.", "parameters": {"type": "object"}}"#,
+        "files_read({})",
+    ] {
+        let body = json!({"choices": [{"message": {"role": "assistant", "content": text}}]});
+        assert_eq!(found(Provider::OpenAi, body), json!([]), "{text}");
+    }
+    let said = json!({"choices": [{"message": {"role": "assistant", "content": call.to_string(), "tool_calls": [
+        {"id": "1", "function": {"name": "files_read", "arguments": good.to_string()}}]}}]});
+    assert_eq!(found(Provider::OpenAi, said), json!([]), "the call is there already");
 }
 
 #[test]

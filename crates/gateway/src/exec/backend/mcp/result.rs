@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::exec::backend::backend_error::{BackendError, BackendErrorKind};
 use crate::exec::backend::mcp_answer::{McpAnswer, value_of};
 use crate::exec::backend::request::BackendResponse;
-use crate::exec::results::is_longer_json;
+use toolcrib_catalog::results::is_longer_json;
 use toolcrib_front::mcp::Session;
 
 /// Bytes of an error that are repeated in an envelope: a model reads it.
