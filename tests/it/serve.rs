@@ -8,6 +8,7 @@ mod limits;
 mod profiles;
 mod routes;
 mod security;
+mod shares;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -5,5 +5,6 @@ pub mod address;
 pub mod credentials;
 pub mod long_work;
 pub mod mcp;
+pub mod shares;
 pub mod telemetry;
 pub mod watch;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::response::{Problem, ProblemCode};
 use toolcrib_catalog::config::ServeLimits;
+use toolcrib_front::shares::{Share, Shares};
 use toolcrib_gateway::functions::{Answer, Counters, Function, FunctionContext, Services, ToolCall};
 
 /// Counts a call of a function by its outcome: `ok` or a code.
@@ -22,7 +22,10 @@ fn called(counts: &Counters, function: &Function, outcome: &str) {
 /// The limits and counters of all functions.
 #[derive(Debug)]
 pub(super) struct CallLimiter {
-    permits: Semaphore,
+    /// Places of functions that run tools, which take as long as these.
+    tools: Shares,
+    /// Places of the others, such as search and help.
+    others: Shares,
     time: Duration,
     services: Arc<Services>,
 }
@@ -32,23 +35,28 @@ pub(super) struct CallLimiter {
 pub(super) struct CallPermit<'g> {
     limiter: &'g CallLimiter,
     function: &'static Function,
-    _permit: SemaphorePermit<'g>,
+    _place: Share,
 }
 
 impl CallLimiter {
     /// A limiter with these limits, which counts among these services.
     pub(super) fn new(limits: &ServeLimits, services: Arc<Services>) -> Self {
-        let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
-        Self { permits, time: limits.call_time(), services }
+        let places = || Shares::new(limits.calls, limits.calls / 4);
+        Self { tools: places(), others: places(), time: limits.call_time(), services }
     }
 
     /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
-    pub(super) fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, Problem> {
-        let permit = self.permits.try_acquire().map_err(|_| {
+    pub(super) fn acquire(
+        &self,
+        function: &'static Function,
+        caller: &str,
+    ) -> Result<CallPermit<'_>, Problem> {
+        let places = if function.runs_tools() { &self.tools } else { &self.others };
+        let place = places.try_take(caller, 1).ok_or_else(|| {
             called(&self.services.counts, function, ProblemCode::Overloaded.as_str());
             Problem::overloaded("too many calls run at once")
         })?;
-        Ok(CallPermit { limiter: self, function, _permit: permit })
+        Ok(CallPermit { limiter: self, function, _place: place })
     }
 }
 
@@ -105,10 +113,11 @@ mod tests {
     fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
         let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
         let limiter = CallLimiter::new(&limits, Arc::default());
-        let function = &Function::all()[0];
-        let first = limiter.acquire(function).unwrap();
-        assert_eq!(limiter.acquire(function).unwrap_err().code, ProblemCode::Overloaded);
+        let function = Function::tool_exec();
+        let first = limiter.acquire(function, "").unwrap();
+        assert_eq!(limiter.acquire(function, "").unwrap_err().code, ProblemCode::Overloaded);
+        assert!(limiter.acquire(Function::tool_search(), "").is_ok(), "search has places of its own");
         drop(first);
-        assert!(limiter.acquire(function).is_ok());
+        assert!(limiter.acquire(function, "").is_ok());
     }
 }

@@ -184,25 +184,26 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
     let backend = TcpListener::bind("127.0.0.1:0").unwrap();
     let config = format!("serve.limits.calls = 1\nserver.b.url = 'http://{}'", backend.local_addr().unwrap());
     let slow = r#"[{"name": "get_slow", "description": "Waits.", "effect": "read",
-        "parameters": {"type": "object"}, "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}}, "#;
+        "parameters": {"type": "object"}, "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}},
+        {"name": "get_now", "description": "Gets it.", "effect": "read", "parameters": {"type": "object"},
+        "backend": {"type": "static", "content": 1}}, "#;
     let server = Server::of(&TOOLS.replacen('[', slow, 1), &config, &[]);
     let through_mcp = || {
         let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": "read_tool_doc", "arguments": {"name": "list_items"}}});
+            "params": {"name": "tool_exec", "arguments": {"op": "get_now"}}});
         let asking = client().post(server.url("/mcp")).header("content-type", "application/json");
         let asking = asking.header("accept", "application/json, text/event-stream");
         let asking = asking.header("mcp-protocol-version", "2025-11-25").body(call.to_string());
         asking.send().unwrap().json::<serde_json::Value>().unwrap()["result"].take()
     };
     let count = |outcome: &str| {
-        let line =
-            format!("toolcrib_function_calls_total{{function=\"read_tool_doc\",outcome=\"{outcome}\"}} ");
+        let line = format!("toolcrib_function_calls_total{{function=\"tool_exec\",outcome=\"{outcome}\"}} ");
         let metrics = server.text("/metrics");
         let count = metrics.lines().find_map(|own| own.strip_prefix(line.as_str()));
         count.map_or(0, |count| count.parse::<u64>().unwrap())
     };
     assert_ne!(through_mcp()["isError"], true);
-    assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 200);
+    assert_eq!(server.post("tool_exec", r#"{"op": "get_now"}"#).status(), 200);
     assert_eq!((count("ok"), count("OVERLOADED")), (2, 0));
 
     // A call that its backend has got has the only place.
@@ -213,8 +214,10 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
     let refused = through_mcp();
     assert_eq!(refused["isError"], true, "{refused}");
     assert_eq!(refused["structuredContent"]["error"]["code"], "OVERLOADED", "{refused}");
-    assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 503);
+    assert_eq!(server.post("tool_exec", r#"{"op": "get_now"}"#).status(), 503);
     assert_eq!((count("ok"), count("OVERLOADED")), (2, 2));
+    // Functions that run no tool have places of their own.
+    assert_eq!(server.post("tool_search", r#"{"query": "items"}"#).status(), 200);
     asked.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
     assert!(answer(&mut held).starts_with("HTTP/1.1 200"));
     assert_ne!(through_mcp()["isError"], true);
@@ -224,7 +227,9 @@ fn a_call_counts_and_finds_room_in_the_same_way_over_either_transport() {
 fn a_call_whose_client_has_gone_gives_its_place_to_others() {
     let backend = TcpListener::bind("127.0.0.1:0").unwrap();
     let tools = r#"[{"name": "wait", "description": "Waits.", "effect": "read", "parameters": {"type": "object"},
-        "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}}]"#;
+        "backend": {"type": "http", "server": "b", "method": "GET", "path": "/"}},
+        {"name": "get_now", "description": "Gets it.", "effect": "read", "parameters": {"type": "object"},
+        "backend": {"type": "static", "content": 1}}]"#;
     let config = format!("serve.limits.calls = 1\nserver.b.url = 'http://{}'", backend.local_addr().unwrap());
     let server = Server::of(tools, &config, &[]);
     let rpc =
@@ -237,7 +242,7 @@ fn a_call_whose_client_has_gone_gives_its_place_to_others() {
         gone.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
         // A call that its backend has got has the only place.
         let (_asked, _) = backend.accept().unwrap();
-        let is_free = || server.post("read_tool_doc", r#"{"name": "wait"}"#).status() == 200;
+        let is_free = || server.post("tool_exec", r#"{"op": "get_now"}"#).status() == 200;
         assert!(!is_free(), "{path}");
         drop(gone);
         let started = Instant::now();

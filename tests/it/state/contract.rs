@@ -406,11 +406,12 @@ async fn the_last_yes_keeps_its_definition(again: Again<'_>) {
     assert_eq!(last.id, old.id);
     assert_eq!(state.approved_definition(&last.bound).await, Ok(Some(json!({"description": "one"}))));
     assert_eq!(state.last_approved(&op, &Callers::Only("bob".into()), new.asked_at).await, Ok(None));
-    let waiting = state.listed_approvals(&Callers::Only("amy".into()), true, 1000).await.unwrap();
+    let (waiting, count) = state.listed_approvals(&Callers::Only("amy".into()), true, 0, 1000).await.unwrap();
+    assert_eq!(waiting.len(), count);
     assert!(waiting.iter().any(|one| one.id == new.id && one.arguments.is_null()));
-    let others = state.listed_approvals(&Callers::All, false, 1000).await.unwrap();
+    let (others, _) = state.listed_approvals(&Callers::All, false, 0, 1000).await.unwrap();
     assert!(others.iter().any(|one| one.id == old.id) && others.iter().all(|one| one.id != new.id));
-    assert_eq!(state.listed_approvals(&Callers::Only("bob".into()), false, 1).await, Ok(vec![]));
+    assert_eq!(state.listed_approvals(&Callers::Only("bob".into()), false, 0, 1).await, Ok((vec![], 0)));
 }
 
 /// A reader of events after the last number it saw misses none, whoever writes.

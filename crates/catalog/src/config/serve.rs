@@ -105,7 +105,7 @@ pub struct ServeLimits {
     /// Most connections at once.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub connections: usize,
-    /// Most calls of functions at once.
+    /// Most calls of tools at once, and of other functions. One caller gets a quarter.
     #[schemars(range(min = 1))]
     pub calls: usize,
     /// Seconds that a client may take: between two requests, to send a head, to send a body, and to read any part of

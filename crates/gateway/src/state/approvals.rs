@@ -151,18 +151,30 @@ impl StateStore {
         self.approvals_where(COLUMNS, &format!("{wanted} ORDER BY asked_at, id"), Vec::new()).await
     }
 
-    /// The approvals of these callers without their arguments: the waiting ones, oldest first, or the newest others.
+    /// A page of the approvals of these callers, without their arguments, and the number of all: the waiting ones, oldest
+    /// first, or the newest others. Each caller has its first ones on the first page, however many others there are.
     pub async fn listed_approvals(
         &self,
         callers: &Callers,
         is_waiting: bool,
+        skip: usize,
         limit: usize,
-    ) -> Result<Vec<Approval>> {
+    ) -> Result<(Vec<Approval>, usize)> {
         let (not, order) = if is_waiting { ("", "ASC") } else { ("NOT", "DESC") };
         let mut values = Vec::new();
-        let of_callers = callers.condition(&mut values);
-        let which = format!("{not} ({WAITS}) AND {of_callers} ORDER BY asked_at {order}, id LIMIT {limit}");
-        self.approvals_where(WITHOUT_ARGUMENTS, &which, values).await
+        let wanted = format!("{not} ({WAITS}) AND {}", callers.condition(&mut values));
+        let turns = format!("ROW_NUMBER() OVER (PARTITION BY caller ORDER BY asked_at {order}, id)");
+        let page = format!(
+            "SELECT {WITHOUT_ARGUMENTS} FROM (SELECT *, {turns} AS turn FROM tool_approvals WHERE {wanted}) AS t \
+             ORDER BY turn, asked_at {order}, id LIMIT {limit} OFFSET {skip}"
+        );
+        let count = format!("SELECT COUNT(*) FROM tool_approvals WHERE {wanted}");
+        self.ask(Access::Read, move |sql| {
+            let page = sql.rows(&page, &values)?.into_iter().map(approval).collect::<Result<_>>()?;
+            let count = sql.row(&count, &values)?.map_or(0, |mut row| row.int());
+            Ok((page, usize::try_from(count).unwrap_or_default()))
+        })
+        .await
     }
 
     /// One approval.

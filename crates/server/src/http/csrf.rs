@@ -72,14 +72,14 @@ impl Browser<'_> {
 
     /// The fields of a form that this person sent from a page of this server.
     pub(super) async fn form(self, caller: &Caller, body: Body) -> Result<Fields, Problem> {
-        let mut fields = self.fields(body).await?;
+        let mut fields = self.fields(&caller.name, body).await?;
         let own = self.csrf(caller).await?;
         let sent = take_field(&mut fields, FORM_FIELD);
         if is_equal(&own, &sent) { Ok(fields) } else { Err(form_refused()) }
     }
 
     /// The fields of a form, whose value is not checked yet.
-    pub(super) async fn fields(self, body: Body) -> Result<Fields, Problem> {
+    pub(super) async fn fields(self, caller: &str, body: Body) -> Result<Fields, Problem> {
         if self.request.headers.get_all(FETCH_SITE).iter().any(|site| site != "same-origin") {
             return Err(form_refused());
         }
@@ -88,7 +88,7 @@ impl Browser<'_> {
             return Err(Problem::new(ProblemCode::UnsupportedMediaType, message)
                 .next("use the page in a browser, or send `Authorization: Bearer TOKEN` to /v1"));
         }
-        let body = body::whole(self.shared, body).await?;
+        let body = body::whole(self.shared, caller, body).await?;
         Ok(form_urlencoded::parse(&body).into_owned().collect())
     }
 }

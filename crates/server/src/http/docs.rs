@@ -39,8 +39,9 @@ pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
         return Ok(cached);
     }
     let shared = Arc::clone(&context.shared);
+    let caller = Arc::clone(&context.catalog.caller.name);
     let pages = Pages::of(context).await?;
-    shared.slowly(move || pages.answer()).await?
+    shared.slowly(&caller, move || pages.answer()).await?
 }
 
 /// A file that pages load, such as their style sheet. The answer for any other name shows nothing of the catalog, since the
@@ -96,7 +97,8 @@ impl Pages {
                 let function = Function::tool_search();
                 let limit: String = query.chars().take(MAX_QUERY).collect();
                 let call = json!({"query": limit, "format": "json", "limit": MAX_HITS});
-                let answer = shared.call_limiter.acquire(function)?.call(&catalog.context(), call).await?;
+                let place = shared.call_limiter.acquire(function, &catalog.caller.name)?;
+                let answer = place.call(&catalog.context(), call).await?;
                 let hits = match answer.reply {
                     Ok(Reply::Hits(hits)) => hits.results.into_iter().next(),
                     _ => None,
@@ -283,7 +285,8 @@ async fn made(
     RequestContext { shared, catalog, .. }: RequestContext,
     make: impl FnOnce(&CatalogView) -> Tagged + Send + 'static,
 ) -> Result<Response, Problem> {
-    shared.slowly(move || make(catalog.view()).answer()).await
+    let caller = Arc::clone(&catalog.caller.name);
+    shared.slowly(&caller, move || make(catalog.view()).answer()).await
 }
 
 /// The value of `q=`.

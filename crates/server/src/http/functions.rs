@@ -16,6 +16,7 @@ use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated,
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
 use toolcrib_front::telemetry::{self, Operation};
+use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::{Answer, Function, FunctionContext, ToolCall, ToolError};
 
 /// The header with the trace id of a function's answer.
@@ -58,10 +59,10 @@ pub(super) async fn run(
 ) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request } = context;
     let function = Function::tool_exec();
-    let given = arguments(&shared, &request, body).await?;
+    let given = arguments(&shared, &catalog.caller, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let idempotency_key = header_key(function, &request.headers)?;
-    let passing = shared.call_limiter.acquire(function)?;
+    let passing = shared.call_limiter.acquire(function, &catalog.caller.name)?;
     let context = catalog.context();
     let call = match catalog.served.listed_tools().place(&name) {
         Some(place) => ToolCall::listed(&context.view, place),
@@ -94,8 +95,9 @@ pub(super) async fn call(
         let problem = Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method");
         return Err(problem.header([(ALLOW, HeaderValue::from_static("POST"))]));
     }
-    let given = keyed(function, &request.headers, arguments(&shared, &request, body).await?)?;
-    let passing = shared.call_limiter.acquire(function)?;
+    let given =
+        keyed(function, &request.headers, arguments(&shared, &catalog.caller, &request, body).await?)?;
+    let passing = shared.call_limiter.acquire(function, &catalog.caller.name)?;
     let context = catalog.context();
     answered(function, &context, &request, passing.call(&context, given)).await
 }
@@ -108,8 +110,8 @@ fn unknown(name: &str) -> Problem {
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)
 }
 
-async fn arguments(shared: &Shared, request: &Parts, body: Body) -> Result<Value, Problem> {
-    let bytes = json_bytes(shared, request, body).await?;
+async fn arguments(shared: &Shared, caller: &Caller, request: &Parts, body: Body) -> Result<Value, Problem> {
+    let bytes = json_bytes(shared, &caller.name, request, body).await?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }

@@ -1,6 +1,8 @@
 //! `/v1/payload`, `/v1/prompt`, `/v1/parse` and `/v1/results`: what a job starter needs between a model and its tools.
 //! Each answers what the command of the same name prints, for the profile of the request and the roles of its caller.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
@@ -131,14 +133,15 @@ async fn answer(
     make: impl FnOnce(Job<'_>, Provider, JobBody<'_>) -> Result<(Media, String), Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request } = context;
-    let body = body::json_bytes(&shared, &request, body).await?;
+    let body = body::json_bytes(&shared, &catalog.caller.name, &request, body).await?;
+    let caller = Arc::clone(&catalog.caller.name);
     let making = move || {
         let job = Job::of(&catalog);
         let body = read(&body, path)?;
         let provider = body.provider.unwrap_or(job.catalog.config.payload.provider);
         make(job, provider, body)
     };
-    let (media, text) = shared.slowly(making).await??;
+    let (media, text) = shared.slowly(&caller, making).await??;
     Ok(no_store(StatusCode::OK, media.content_type(), format!("{text}\n")))
 }
 

@@ -21,7 +21,7 @@ use super::request_context::Shared;
 use super::{address, body, challenge};
 use crate::auth::{AuthError, Resource};
 use crate::response::{Media, Problem, ProblemCode, Response, no_store, unless_known, with_problem};
-use crate::{mcp, site};
+use crate::{RequestCatalog, mcp, site};
 use toolcrib_gateway::state::random_id;
 
 /// The content security policy of every page, with `frame-ancestors`, which a page cannot set itself.
@@ -118,7 +118,8 @@ pub(super) async fn mcp_messages(
     head.extensions.insert(Arc::clone(&shared.call_limiter));
     let mut refusal = None;
     if head.method == Method::POST {
-        let message = body::whole(&shared, body).await?;
+        let caller = head.extensions.get().map(|catalog: &RequestCatalog| Arc::clone(&catalog.caller.name));
+        let message = body::whole(&shared, &caller.unwrap_or_default(), body).await?;
         refusal = mcp::refusal(&message);
         body = Body::from(message);
     }

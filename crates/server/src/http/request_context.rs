@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -18,9 +17,13 @@ use crate::response::Problem;
 use crate::{Authenticator, LiveCatalog, RequestCatalog};
 use toolcrib_catalog::config::ServeLimits;
 use toolcrib_definition::guard::MISTAKE;
+use toolcrib_front::shares::Shares;
 
-/// Most pieces of slow work at once.
+/// Most pieces of slow work at once. One caller gets half.
 pub(super) const MAX_SLOW: usize = 4;
+
+/// Most bytes of bodies on their way. One caller gets a quarter.
+const MAX_BODIES: usize = 64 << 20;
 
 /// Longest wait of a request for its turn.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,8 +38,16 @@ pub(super) struct Shared {
     pub(super) limits: ServeLimits,
     /// Shared with each open connection.
     pub(super) connections: Arc<()>,
-    pub(super) slow_work: Arc<Semaphore>,
+    pub(super) slow_work: Shares,
+    /// The bytes of bodies on their way.
+    pub(super) bodies: Shares,
     pub(super) call_limiter: Arc<CallLimiter>,
+}
+
+/// The bytes of bodies on their way: of one caller, at least a whole body.
+pub(super) fn bodies(limits: &ServeLimits) -> Shares {
+    let most = MAX_BODIES.max(limits.body_bytes.saturating_mul(4));
+    Shares::new(most, most / 4)
 }
 
 impl Shared {
@@ -44,9 +55,10 @@ impl Shared {
     /// work, even when nobody waits for it any more.
     pub(super) async fn slowly<T: Send + 'static>(
         &self,
+        caller: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let Ok(Ok(turn)) = timeout(QUEUE_TIMEOUT, Arc::clone(&self.slow_work).acquire_owned()).await else {
+        let Ok(turn) = timeout(QUEUE_TIMEOUT, self.slow_work.take(caller)).await else {
             return Err(Problem::overloaded("too many pages are made at once"));
         };
         let working = spawn_blocking(move || {

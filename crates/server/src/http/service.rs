@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tokio::sync::Semaphore;
 
 use super::host_check::Hosts;
-use super::request_context::{MAX_SLOW, Shared};
+use super::request_context::{MAX_SLOW, Shared, bodies};
 use super::routes::routes;
 use crate::call_limiter::CallLimiter;
 use crate::{Authenticator, LiveCatalog, mcp};
 use toolcrib_catalog::config::ServeLimits;
+use toolcrib_front::shares::Shares;
 
 /// The server of HTTP.
 #[derive(Debug)]
@@ -33,7 +33,8 @@ impl HttpService {
             sign_in: Default::default(),
             connections: Arc::default(),
             call_limiter: Arc::new(CallLimiter::new(&limits, Arc::clone(live.services()))),
-            slow_work: Arc::new(Semaphore::new(MAX_SLOW)),
+            slow_work: Shares::new(MAX_SLOW, MAX_SLOW / 2),
+            bodies: bodies(&limits),
             limits,
             live,
         });

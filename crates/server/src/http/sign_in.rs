@@ -26,6 +26,9 @@ use toolcrib_gateway::state::{now, random_secret};
 /// Most milliseconds after which a person has to sign in again; less where the token ends earlier.
 const LONGEST_MS: i64 = 8 * 3_600_000;
 
+/// Everybody who signs in or out, as one caller.
+const VISITORS: &str = "sign-in";
+
 /// Whether a cookie is accepted: the request reads a page, or a file that pages link to, or sends a form of a page, and shows
 /// no token.
 pub(super) fn takes_cookies(request: &Parts) -> bool {
@@ -123,7 +126,7 @@ pub(super) async fn show(context: OpenRequest) -> Result<Response, Problem> {
 /// `POST /sign-in`: a token, typed by a person.
 pub(super) async fn sign_in(context: OpenRequest, body: Body) -> Result<Response, Problem> {
     let browser = context.browser();
-    let mut fields = browser.fields(body).await?;
+    let mut fields = browser.fields(VISITORS, body).await?;
     let [csrf, token, return_to] = ["csrf", "token", "return"].map(|name| take_field(&mut fields, name));
     let asks_again = |status: StatusCode, problem: &str| {
         let page = SignInPage { return_to: &return_to, problem: Some(problem), ..SignInPage::default() };
@@ -166,7 +169,7 @@ pub(super) async fn sign_in(context: OpenRequest, body: Body) -> Result<Response
 /// `POST /sign-out`.
 pub(super) async fn sign_out(context: OpenRequest, body: Body) -> Result<Response, Problem> {
     let browser = context.browser();
-    let csrf = take_field(&mut browser.fields(body).await?, "csrf");
+    let csrf = take_field(&mut browser.fields(VISITORS, body).await?, "csrf");
     if browser.session().await?.is_some_and(|(value, _)| !is_form_value(&value, &csrf)) {
         return Err(form_refused());
     }

@@ -44,7 +44,7 @@ pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Resp
             if !attempt.is_dry && !key.is_empty() {
                 call.insert("idempotency_key".into(), key.into());
             }
-            let passing = shared.call_limiter.acquire(Function::tool_exec())?;
+            let passing = shared.call_limiter.acquire(Function::tool_exec(), &catalog.caller.name)?;
             let answer = passing.call(&catalog.context(), Value::Object(call)).await?;
             attempt.arguments = arguments;
             attempt.answer = Some(json!(answer.body()));
@@ -53,7 +53,8 @@ pub(super) async fn try_tool(context: RequestContext, body: Body) -> Result<Resp
         }
     }
     let shared = Arc::clone(shared);
+    let caller = Arc::clone(&catalog.caller.name);
     let mut pages = Pages::of(context).await?;
     pages.attempt = attempt;
-    shared.slowly(move || pages.page_of(&tool)).await?
+    shared.slowly(&caller, move || pages.page_of(&tool)).await?
 }

@@ -1,5 +1,7 @@
 //! `GET /v1/workspace.tar`: the workspace of a job, as `seed` writes it into a new folder.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
@@ -21,12 +23,13 @@ pub(super) async fn workspace(context: RequestContext) -> Result<Response, Probl
     let folder = catalog.live.options.workspace_template.clone();
     let template = WorkspaceTemplate { folder, values, ..WorkspaceTemplate::default() };
     template.check_values().map_err(|error| Problem::new(ProblemCode::ValidationError, error.to_string()))?;
+    let caller = Arc::clone(&catalog.caller.name);
     let making = move || {
         let Job { catalog, profile, templates } = Job::of(&catalog);
         let files = seeded_files(Docs::new(catalog, profile, templates), &template)?;
         tar_of(files).map_err(|source| RenderError::Workspace { path: "the archive".into(), source })
     };
-    let made: Result<Vec<u8>, RenderError> = shared.slowly(making).await?;
+    let made: Result<Vec<u8>, RenderError> = shared.slowly(&caller, making).await?;
     let bytes = made.map_err(workspace_problem)?;
     Ok(Tagged::of_type(Bytes::from(bytes), TAR).answer())
 }

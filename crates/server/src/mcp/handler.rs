@@ -4,7 +4,6 @@
     reason = "the older protocol has levels of log messages, and subscriptions to one resource"
 )]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -244,10 +243,10 @@ impl ServerHandler for McpService {
 
     async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
         answered(async move {
-            let Ok(_place) = Arc::clone(&self.permits).try_acquire_owned() else {
+            let requester = self.requester(context.request_context());
+            let Some(_place) = self.permits.try_take(&requester.caller.name, 1) else {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
-            let requester = self.requester(context.request_context());
             let ended = self.connection.as_ref().and_then(|connection| connection.ended.clone());
             notifications::listen(&context, requester, ended).await;
             Ok(())

@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::as_written::AsWritten;
 use super::client_messages::{forward_all, with_messages};
@@ -21,6 +21,7 @@ use crate::call_limiter::CallLimiter;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
 use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
+use toolcrib_front::shares::Shares;
 use toolcrib_front::telemetry::{self, Operation};
 use toolcrib_gateway::exec::Caller;
 use toolcrib_gateway::functions::Function;
@@ -44,7 +45,7 @@ const MAX_SUBSCRIPTIONS: usize = 64;
 pub struct McpService {
     pub(super) live: Arc<LiveCatalog>,
     /// Places for subscriptions.
-    pub(super) permits: Arc<Semaphore>,
+    pub(super) permits: Arc<Shares>,
     /// The limiter of calls where the HTTP layer has none for them.
     limiter: Arc<CallLimiter>,
     /// The notes on calls that sessions have got.
@@ -59,7 +60,7 @@ impl McpService {
         let snapshot = live.current();
         let limits = &snapshot.unrestricted_view().catalog().config.serve.limits;
         let limiter = Arc::new(CallLimiter::new(limits, Arc::clone(live.services())));
-        let permits = Arc::new(Semaphore::new(subscriptions));
+        let permits = Arc::new(Shares::new(subscriptions, subscriptions / 4));
         Self { live, permits, limiter, notes: Arc::default(), connection: None }
     }
 
@@ -80,7 +81,7 @@ impl McpService {
             ClientConnection { ended: Some(ended), end: Some(end), ..ClientConnection::default() };
         Self {
             connection: Some(Arc::new(connection)),
-            permits: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
+            permits: Arc::new(Shares::new(MAX_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS)),
             ..self.clone()
         }
     }

@@ -118,14 +118,15 @@ pub(super) async fn call(
     let (answer, session) = match target {
         Some(CallTarget::Function(function)) => {
             let named = given.get("session").and_then(Value::as_str).and_then(|id| Session::named(id).ok());
-            let answer = async { limiter.acquire(function)?.call(context, given).await };
+            let answer = async { limiter.acquire(function, &caller.name)?.call(context, given).await };
             (answer.await, named)
         }
         Some(CallTarget::Tool(call)) => {
             let function = Function::tool_exec();
             let arguments = if given.is_null() { json!({}) } else { given };
             let call = ToolCall { arguments, as_is: true, ..call };
-            let answer = async { limiter.acquire(function)?.call_tool(context, call).await }.await;
+            let answer =
+                async { limiter.acquire(function, &caller.name)?.call_tool(context, call).await }.await;
             if let Ok(Some(envelope)) = answer.as_ref().map(Answer::envelope)
                 && let Some(original) = &envelope.original
             {

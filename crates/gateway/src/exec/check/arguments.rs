@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
@@ -17,14 +16,17 @@ use crate::exec::request::CallRequest;
 use crate::tool_error::{ErrorCode, Result, ToolError};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::arguments::{InvalidArguments, until_stopped, validate};
+use toolcrib_front::shares::Shares;
 
 /// The time in which arguments have to be read and explained.
 const READING_LIMIT: Duration = Duration::from_secs(5);
 
 /// Turns of reading arguments: patterns and long texts can keep a processor busy, so connections have threads of their own.
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+/// One caller gets half.
+static TURNS: LazyLock<Shares> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Arc::new(Semaphore::new(processors.max(4)))
+    let turns = processors.max(4);
+    Shares::new(turns, turns / 2)
 });
 
 /// Makes the arguments fit the schema of the tool.
@@ -54,7 +56,8 @@ pub(super) async fn apart<T: Send + 'static>(
     let extra_fields = std::mem::take(&mut call.request.extra_fields);
     let mut request = CallRequest { args, extra_fields, ..call.request.clone() };
     let context = call.context.clone();
-    let working = in_time(READING_LIMIT, move || {
+    let caller = Arc::clone(&context.caller.name);
+    let working = in_time(&caller, READING_LIMIT, move || {
         let result = work(&context, &mut request);
         (request, result)
     });
@@ -72,12 +75,16 @@ impl Drop for StopGuard {
     }
 }
 
-async fn in_time<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+async fn in_time<T: Send + 'static>(
+    caller: &str,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
     if Handle::try_current().is_err() {
         return Ok(work());
     }
     let deadline = Instant::now() + limit;
-    let Ok(Ok(turn)) = timeout_at(deadline, Arc::clone(&TURNS).acquire_owned()).await else {
+    let Ok(turn) = timeout_at(deadline, TURNS.take(caller)).await else {
         let message = "the arguments of too many calls are being checked at once";
         return Err(ToolError::new(ErrorCode::RateLimited, message, "send the call again in a few seconds"));
     };
@@ -118,7 +125,7 @@ mod tests {
             }
             done.send(()).unwrap();
         };
-        let error = in_time(Duration::from_millis(10), work).await.unwrap_err();
+        let error = in_time("", Duration::from_millis(10), work).await.unwrap_err();
         assert_eq!((error.code.as_str(), error.code.http_status()), ("VALIDATION_TIMEOUT", 400));
         is_done.await.unwrap();
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::address::see_other;
 use super::super::csrf::take_field;
 use super::super::request_context::RequestContext;
-use super::visit::{ROWS, missing, session_href, unreadable};
+use super::visit::{MAX_SKIPPED, ROWS, missing, session_href, unreadable};
 use crate::response::{Problem, ProblemCode, Response};
 use crate::site::{inline_html, short_line};
 use toolcrib_definition::document::pointer_join;
@@ -20,15 +20,26 @@ const MAX_CHANGES: usize = 40;
 /// Longest reason, in bytes.
 const MAX_REASON: usize = 500;
 
-/// `GET /approvals.html`: the waiting approvals, and the newest others.
+/// `GET /approvals.html`: the waiting approvals, and the newest others, by pages.
 pub(crate) async fn approvals(visit: RequestContext) -> Result<Response, Problem> {
-    let waiting = visit.state().listed_approvals(&visit.callers(), true, ROWS).await.map_err(unreadable)?;
-    let others = visit.state().listed_approvals(&visit.callers(), false, ROWS).await.map_err(unreadable)?;
+    let skip = visit.skip();
+    let list =
+        async |is_waiting| visit.state().listed_approvals(&visit.callers(), is_waiting, skip, ROWS).await;
+    let (waiting, waiting_count) = list(true).await.map_err(unreadable)?;
+    let (others, other_count) = list(false).await.map_err(unreadable)?;
     visit
         .page(move |site| {
             let rows =
                 |listed: &[Approval]| listed.iter().map(|approval| row(approval, now())).collect::<Value>();
-            let values = json!({ "waiting": rows(&waiting), "others": rows(&others) });
+            let next = skip + ROWS;
+            let values = json!({
+                "waiting": rows(&waiting),
+                "waiting_count": waiting_count,
+                "others": rows(&others),
+                "before": (skip > 0).then(|| format!("approvals.html?skip={}", skip.saturating_sub(ROWS))),
+                "after": (next < waiting_count.max(other_count) && next <= MAX_SKIPPED)
+                    .then(|| format!("approvals.html?skip={next}")),
+            });
             site.operate("approvals", ("approvals", "Approvals"), None, values)
         })
         .await

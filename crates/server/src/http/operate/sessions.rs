@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::super::request_context::{RequestContext, query_value};
-use super::visit::{ROWS, missing, query_of, session_href, unreadable};
+use super::visit::{MAX_SKIPPED, ROWS, missing, query_of, session_href, unreadable};
 use crate::response::{Problem, Response, no_store};
 use crate::site::{Page, Site, cut, inline_html, json_text, short_line};
 use toolcrib_definition::clean_text;
@@ -20,9 +20,6 @@ use toolcrib_gateway::state::{
 };
 use toolcrib_providers::report::grouped;
 use toolcrib_render::TemplateError;
-
-/// Most rows that a list skips, since a database reads what it skips. An export has everything.
-const MAX_SKIPPED: usize = 4_000;
 
 /// Most bytes of the input of an event.
 const MAX_INPUT: usize = 4 << 10;
@@ -33,13 +30,6 @@ const MAX_FOUND: usize = 8;
 /// Events of a session on one page, and in one part of an export.
 const EVENTS: usize = 200;
 const EXPORTED: usize = 1_000;
-
-impl RequestContext {
-    /// The number of rows to skip.
-    fn skip(&self) -> usize {
-        self.number("skip").unwrap_or(0).clamp(0, MAX_SKIPPED as i64) as usize
-    }
-}
 
 /// `GET /sessions.html`: the sessions, newest first; with a tool or an outcome, the calls.
 pub(crate) async fn sessions(visit: RequestContext) -> Result<Response, Problem> {

@@ -15,6 +15,9 @@ use toolcrib_render::TemplateError;
 /// Most rows of a list.
 pub(super) const ROWS: usize = 100;
 
+/// Most rows that a list skips, since a database reads what it skips. An export has everything.
+pub(super) const MAX_SKIPPED: usize = 4_000;
+
 /// The callers whose events this caller may see.
 fn visible_to(caller: &Caller) -> Callers {
     // On a server without tokens, everybody is the same caller.
@@ -70,6 +73,11 @@ impl RequestContext {
         self.query(name)?.parse().ok()
     }
 
+    /// The number of rows to skip.
+    pub(super) fn skip(&self) -> usize {
+        self.number("skip").unwrap_or(0).clamp(0, MAX_SKIPPED as i64) as usize
+    }
+
     /// The callers of a list: those that may be seen, or the one that the address names.
     pub(super) fn chosen(&self) -> Callers {
         match self.query("caller") {
@@ -86,13 +94,14 @@ impl RequestContext {
         make: impl FnOnce(&Site<'_>) -> Result<Page, TemplateError> + Send + 'static,
     ) -> Result<Response, Problem> {
         let Self { shared, catalog, request } = self;
+        let caller = Arc::clone(&catalog.caller.name);
         let making = move || {
             let notice = catalog.notice();
             let site = catalog.site(Visitor::person_of(&request)).with_notice(notice.as_deref());
             let page = make(&site);
             page.map(|page| no_store(StatusCode::OK, page.content_type, page.body))
         };
-        let made = shared.slowly(making).await?;
+        let made = shared.slowly(&caller, making).await?;
         made.map_err(Problem::internal)
     }
 }
