@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audience::{Contested, uncontested};
 use crate::config::Config;
 use crate::findings::severity::configure_severities;
-use crate::names::lookup;
+use crate::names::{ServerNames, lookup};
 use crate::registry::version::version;
 use crate::tool::Tool;
 use toolcrib_definition::finding::Finding;
@@ -26,6 +26,7 @@ pub struct Catalog {
     pub complete: bool,
     /// The positions of the tools with each name.
     pub(crate) by_name: HashMap<String, Vec<usize>>,
+    servers: ServerNames,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<Contested>,
 }
@@ -77,7 +78,8 @@ impl Catalog {
     /// The one tool whose op or canonical name is this name in another case, or with other separators.
     pub fn respelled(&self, name: &str) -> Option<&Tool> {
         let is_it = |tool: &&Arc<Tool>| {
-            is_respelled(name, &tool.names.op) || is_respelled(name, &tool.names.canonical)
+            (is_respelled(name, &tool.names.op) || is_respelled(name, &tool.names.canonical))
+                && self.servers.leads_to(name, tool)
         };
         let mut like = self.tools.iter().filter(is_it);
         let tool = like.next()?;
@@ -88,8 +90,9 @@ impl Catalog {
     pub(crate) fn of(tools: Vec<Arc<Tool>>, contested: Vec<Contested>, config: Arc<Config>) -> Self {
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        let by_name = lookup(&tools);
-        Self { tools, config, version, complete: true, by_name, contested }
+        let servers = ServerNames::of(&config, tools.iter().filter_map(|tool| tool.origin.server.as_deref()));
+        let by_name = lookup(&tools, &servers);
+        Self { tools, config, version, complete: true, by_name, servers, contested }
     }
 
     /// The tools that a caller may see, in the order of their sources. Tools that contest a name are

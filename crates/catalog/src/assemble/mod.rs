@@ -59,7 +59,7 @@ pub(crate) fn assemble(
     let categories = workspace.config.categories.iter().chain(&described);
     structure::derive(&mut tools, categories, findings);
     names::assign_unique(&mut tools, findings);
-    steps::settle(&mut tools, findings);
+    steps::settle(&mut tools, &workspace.config, findings);
     let (tools, definitions): (Vec<_>, _) = tools.into_par_iter().zip(definitions).map(finished).unzip();
     let lint = CatalogLint { tools: tools.clone(), definitions, before_pairs: findings.len() };
     let (tools, contested) = audience::separate(tools, findings);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::lookup::is_live;
+use super::servers::{ServerNames, is_live};
 use crate::audience::{Audience, groups};
 use crate::config::Config;
 use crate::function_definitions::is_function;
@@ -36,14 +36,12 @@ pub(crate) fn canonical(
     config: &Config,
     findings: &mut Vec<Finding>,
 ) -> Vec<String> {
-    let configured = config.sources.iter().filter_map(|source| source.server.as_deref());
-    let servers: HashSet<String> =
-        configured.chain(raw.iter().filter_map(|tool| tool.server.as_deref())).map(slug).collect();
+    let servers = ServerNames::of(config, raw.iter().filter_map(|tool| tool.server.as_deref()));
     let mut names: Vec<String> = raw.iter().map(prefixed).collect();
     for (name, tool) in names.iter_mut().zip(raw).filter(|(_, tool)| is_live(&tool.place)) {
         let own = slug(tool.server.as_deref().unwrap_or(&tool.place.file));
-        let owner = match name.split_once("__") {
-            Some((server, _)) if servers.contains(server) && server != own => format!("a tool of `{server}`"),
+        let owner = match servers.named_by(name) {
+            Some(server) if server != own => format!("a tool of `{server}`"),
             _ if is_function(name) => "a function of toolcrib".into(),
             _ => continue,
         };

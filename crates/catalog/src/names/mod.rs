@@ -3,12 +3,14 @@
 mod canonical;
 mod lookup;
 mod op;
+mod servers;
 mod unique;
 
 pub(crate) use canonical::{canonical, clean};
 pub(crate) use lookup::lookup;
 pub use lookup::without_client_prefix;
-pub(crate) use op::{derived_op, op_parts, op_with_whole_name, written_op};
+pub(crate) use op::{OpGroups, op_parts, written_op};
+pub(crate) use servers::{ServerNames, is_live};
 pub(crate) use unique::assign_unique;
 
 #[cfg(test)]

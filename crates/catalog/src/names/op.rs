@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::servers::is_live;
 use crate::title::bare;
 use crate::tool::{LEFT_OVER, Tool};
 use toolcrib_definition::finding::{Code, Finding};
@@ -20,39 +21,57 @@ pub(crate) fn written_op(tool: &Definition, report: &mut impl FnMut(Finding)) ->
     Some(written.clone())
 }
 
-/// The op of a tool without a written one: its server or first category, then its name without the words that these
-/// have already. In a derived category, the verb comes last: `issues.comments.get`.
-pub(crate) fn derived_op(tool: &Tool, is_category_derived: bool) -> String {
-    let groups = op_groups(tool, is_category_derived);
-    let name = &tool.names.canonical;
-    let own = if name.is_ascii() { words(name) } else { words(&name.nfc().collect::<String>()) };
-    let action = if is_category_derived { action(&groups, &own) } else { undoubled(&groups, &own) };
-    format!("{}.{}", groups.join("."), if action.is_empty() { "x".into() } else { action })
+/// The groups at the beginning of an op that nobody wrote.
+pub(crate) struct OpGroups {
+    groups: Vec<String>,
+    /// Whether they come from the name, so that the verb comes last: `issues.comments.get`.
+    are_derived: bool,
 }
 
-/// The op of a tool whose shorter one another tool has too: its groups and its whole name.
-pub(crate) fn op_with_whole_name(tool: &Tool, is_category_derived: bool) -> String {
-    format!("{}.{}", op_groups(tool, is_category_derived).join("."), segment(&tool.names.canonical))
-}
-
-fn op_groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
-    let categories =
-        tool.labels.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
-    let mut categories = categories.unwrap_or_default();
-    if tool.root_category() == LEFT_OVER {
-        // Letters only sort the tools that are left over.
-        categories.truncate(1);
-    }
-    let server =
-        tool.origin.server.as_deref().map(|server| segment(bare(server))).filter(|server| !server.is_empty());
-    match (server, is_category_derived) {
-        (Some(server), true) => {
-            let below = categories.into_iter().filter(|category| *category != server);
-            std::iter::once(server.clone()).chain(below).collect()
+impl OpGroups {
+    /// The groups of a tool: its server or first category. Those of the tool of a live server are `within` that server.
+    pub(crate) fn of(tool: &Tool, is_category_derived: bool, within: &[String]) -> Self {
+        let categories =
+            tool.labels.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
+        let mut categories = categories.unwrap_or_default();
+        if tool.root_category() == LEFT_OVER {
+            // Letters only sort the tools that are left over.
+            categories.truncate(1);
         }
-        (Some(server), false) => vec![server],
-        (None, _) if categories.is_empty() => vec!["tools".to_string()],
-        (None, _) => categories,
+        let mut are_derived = is_category_derived;
+        if is_live(&tool.origin.place) {
+            categories = within.iter().map(|title| segment(title)).collect();
+            are_derived = !within.is_empty();
+        }
+        let server = tool
+            .origin
+            .server
+            .as_deref()
+            .map(|server| segment(bare(server)))
+            .filter(|server| !server.is_empty());
+        let groups = match (server, are_derived) {
+            (Some(server), true) => {
+                let below = categories.into_iter().filter(|category| *category != server);
+                std::iter::once(server.clone()).chain(below).collect()
+            }
+            (Some(server), false) => vec![server],
+            (None, _) if categories.is_empty() => vec!["tools".to_string()],
+            (None, _) => categories,
+        };
+        Self { groups, are_derived }
+    }
+
+    /// The op of a tool with this name: the groups, then the name without the words that these have already.
+    pub(crate) fn op(&self, name: &str) -> String {
+        let own = if name.is_ascii() { words(name) } else { words(&name.nfc().collect::<String>()) };
+        let action =
+            if self.are_derived { action(&self.groups, &own) } else { undoubled(&self.groups, &own) };
+        format!("{}.{}", self.groups.join("."), if action.is_empty() { "x".into() } else { action })
+    }
+
+    /// The op of a tool whose shorter one another tool has too: its groups and its whole name.
+    pub(crate) fn op_with_whole_name(&self, name: &str) -> String {
+        format!("{}.{}", self.groups.join("."), segment(name))
     }
 }
 

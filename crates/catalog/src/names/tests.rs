@@ -7,9 +7,13 @@ use crate::sources::{Listing, Listings};
 
 /// A catalog of live servers that list these names, without prefixes; a server with no names does not answer.
 fn catalog(servers: &[(&str, &[&str])]) -> Checked {
+    prefixed(servers, false)
+}
+
+fn prefixed(servers: &[(&str, &[&str])], prefix: bool) -> Checked {
     let source = |(name, _): &(&str, &[&str])| Source {
         server: Some(name.to_string()),
-        prefix: Some(false),
+        prefix: Some(prefix),
         mcp: Some(Server { command: vec!["x".into()], ..Server::default() }),
         ..Source::default()
     };
@@ -39,15 +43,57 @@ fn a_live_server_takes_no_name_of_a_function() {
 }
 
 #[test]
-fn a_live_server_takes_no_name_of_another_server_whether_that_answers_or_not() {
-    for good in [&["get_fine"] as &[&str], &[]] {
-        let checked = catalog(&[("evil", &["good__get_fine", "evil__own", "other__x"]), ("good", good)]);
-        let all = names(&checked);
-        assert_eq!(&all[..3], ["evil__good__get_fine", "evil__own", "other__x"]);
-        let meant = match checked.catalog.resolve("good__get_fine") {
-            Resolved::Tool(tool) => Some(tool.origin.server.as_deref() == Some("good")),
-            _ => None,
-        };
-        assert_ne!(meant, Some(false));
+fn a_name_of_one_server_never_leads_to_the_tool_of_another() {
+    let evil: Vec<String> = ["__", ".", "/", ":", "_", "-"]
+        .iter()
+        .flat_map(|sign| ["good", "Good", "GOOD"].map(|server| format!("{server}{sign}get_fine")))
+        .chain(["evil__own", "evil.get", "other__x"].map(String::from))
+        .collect();
+    let evil: Vec<&str> = evil.iter().map(String::as_str).collect();
+    for (good, prefix) in
+        [(&["get_fine"] as &[&str], false), (&[], false), (&["get_fine"], true), (&[], true)]
+    {
+        for servers in [[("evil", &*evil), ("good", good)], [("good", good), ("evil", &*evil)]] {
+            let checked = prefixed(&servers, prefix);
+            for sign in ["__", ".", "/", ":"] {
+                for name in ["good", "Good", "GOOD"].map(|server| format!("{server}{sign}get_fine")) {
+                    let own = name.to_lowercase();
+                    let found = [
+                        checked.catalog.find(&name),
+                        checked.catalog.find(&own),
+                        checked.catalog.respelled(&own),
+                    ];
+                    let strangers = found
+                        .into_iter()
+                        .flatten()
+                        .filter(|tool| tool.origin.server.as_deref() != Some("good"));
+                    assert_eq!(
+                        strangers.map(|tool| &tool.names.canonical).collect::<Vec<_>>(),
+                        Vec::<&String>::new(),
+                        "{name}"
+                    );
+                }
+            }
+            assert!(
+                checked.catalog.find("evil__own").is_some() && checked.catalog.find("other__x").is_some()
+            );
+        }
+    }
+}
+
+#[test]
+fn another_server_changes_no_op() {
+    let ops = |checked: &Checked, server: &str| {
+        let own = checked.catalog.tools.iter().filter(|tool| tool.origin.server.as_deref() == Some(server));
+        own.map(|tool| tool.names.op.clone()).collect::<Vec<_>>()
+    };
+    let issues = ["get_issue", "list_issues", "close_issue", "get_me", "search"];
+    for own in [&issues[..], &issues[..1], &issues[3..]] {
+        let alone = ops(&catalog(&[("tracker", own)]), "tracker");
+        for other in [&["get_issue"] as &[&str], &["list_issues", "open_issue", "drop_issue"], &[]] {
+            for servers in [[("tracker", own), ("other", other)], [("other", other), ("tracker", own)]] {
+                assert_eq!(ops(&catalog(&servers), "tracker"), alone, "{other:?}");
+            }
+        }
     }
 }

@@ -6,7 +6,8 @@
 
 mod mistakes;
 
-use crate::names;
+use crate::config::Config;
+use crate::names::{self, ServerNames};
 use crate::tool::Tool;
 use mistakes::mistakes;
 use toolcrib_definition::finding::{Code, Finding};
@@ -20,11 +21,12 @@ const WRONG: &str =
 const MOST_SUGGESTED: usize = 100;
 
 /// Checks the steps of all tools, and settles their effects.
-pub(crate) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+pub(crate) fn settle(tools: &mut [Tool], config: &Config, findings: &mut Vec<Finding>) {
     if !tools.iter().any(|tool| tool.steps().is_some()) {
         return;
     }
-    let by_name = names::lookup(tools);
+    let servers = ServerNames::of(config, tools.iter().filter_map(|tool| tool.origin.server.as_deref()));
+    let by_name = names::lookup(tools, &servers);
     let mut settled = Vec::new();
     let mut suggested = 0;
     for (index, tool) in tools.iter().enumerate() {
