@@ -51,8 +51,7 @@ impl ServerHandler for Answers {
             if *name == "promised" {
                 let limit = json!({ "limit": { "type": "integer" }, "dry": { "type": "boolean" } });
                 tool.input_schema = schema(json!({ "type": "object", "properties": limit }));
-                let trees =
-                    json!({ "trees": { "type": "integer" }, "key": { "enum": ["k3y-of-the-garden"] } });
+                let trees = json!({ "trees": { "type": "integer" }, "key": { "minLength": 12 } });
                 let output = json!({ "type": "object", "properties": trees, "required": ["trees"], "additionalProperties": false });
                 tool.output_schema = Some(schema(output));
             }

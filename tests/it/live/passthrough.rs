@@ -201,7 +201,7 @@ fn a_server_asks_reports_and_logs_to_the_client_of_its_call() {
                     let answer = client.call_tool(CallToolRequestParams::new("ask")).await.unwrap();
                     let answer = serde_json::to_value(answer.content).unwrap().to_string();
                     assert!(answer.contains("Ada"), "{era:?} {is_newer} {is_http}: {answer}");
-                    person.has_heard(&json!({ "asked": "Who are you?" })).await;
+                    person.has_heard(&json!({ "asked": "The MCP server `sky` asks: Who are you?" })).await;
                     let request = ClientRequest::CallToolRequest(CallToolRequest::new(
                         CallToolRequestParams::new("work"),
                     ));

@@ -75,9 +75,11 @@ impl Session {
         let info = self.peer.peer_info();
         let named = info.as_ref().and_then(|info| info.server_info.as_ref());
         let notes = std::mem::take(&mut *locked(&self.notes));
+        let count = tools.len();
+        let tools = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         let listing = Listing {
-            tools: Some(format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n")).into()),
-            count: tools.len(),
+            tools: Some(self.secrets.hide_credentials(tools).into()),
+            count,
             server: named.map(|named| named.name.clone()),
             title: named.and_then(|named| named.title.clone()),
             is_older: self.is_older,

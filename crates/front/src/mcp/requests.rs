@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
-use super::client::{Answers, Heard, RequestOrigin, RequestRoutes, ask, bound};
+use super::client::{Answers, Asker, Heard, RequestOrigin, RequestRoutes, ask, bound};
 use super::http::explain;
 use super::session::Session;
 use crate::telemetry;
@@ -71,7 +71,9 @@ impl Session {
         for _ in 0..MAX_ROUNDS {
             let request = with_input(request.clone(), answers);
             let answer = self.request(request, origin, longest_silence).await?;
-            let ServerResult::InputRequiredResult(mut question) = answer else { return Ok(answer) };
+            let ServerResult::InputRequiredResult(question) = answer else { return Ok(answer) };
+            let asker = Asker { name: self.name.clone(), secrets: self.secrets.clone() };
+            let mut question = asker.questions(question).map_err(ServiceError::McpError)?;
             let Some(origin) = origin.filter(|origin| origin.session().is_some()) else {
                 question.request_state = Some(bound(&self.name, question.request_state));
                 return Ok(ServerResult::InputRequiredResult(question));

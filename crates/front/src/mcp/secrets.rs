@@ -204,6 +204,11 @@ impl FilledSecrets {
         redacted_text(text.to_string(), &self.long_texts(), &mut false)
     }
 
+    /// A text without the credentials.
+    pub(super) fn hide_credentials(&self, text: String) -> String {
+        redacted_text(text, &self.texts(Secret::is_credential), &mut false)
+    }
+
     /// A result without the credentials, and the warning that one stood in it.
     pub fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
         let mut occurs = false;
@@ -298,6 +303,8 @@ mod tests {
         assert_eq!(secrets.hide_in_result(path.clone()), (path, None));
         let (result, warning) = secrets.hide_in_result(json!({"echo": "key: a-long-enough-key"}));
         assert_eq!(result, json!({"echo": "key: [redacted]"}));
+        let list = r#"{"name": "get", "description": "a-long-enough-key of eu-west"}"#;
+        assert_eq!(secrets.hide_credentials(list.into()), list.replace("a-long-enough-key", "[redacted]"));
         assert!(warning.unwrap().contains("credential"));
     }
 }

@@ -14,7 +14,9 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-use super::client::{ClientSession, CurrentClient, Handler, RequestRoutes, RoutedTransport, follow_level};
+use super::client::{
+    Asker, ClientSession, CurrentClient, Handler, RequestRoutes, RoutedTransport, follow_level,
+};
 use super::endpoint::Endpoint;
 use super::http::{self, Signing, server_problem};
 use super::json_lines::LineCheck;
@@ -97,7 +99,7 @@ impl Session {
         let mode = if asks_older { ClientLifecycleMode::Initialize } else { newest() };
         let environment = credentials.environment();
         let notes = ListNotes::default();
-        let client = Handler::new(current.clone());
+        let mut client = Handler::new(current.clone());
         let announcements = client.announcements.downgrade();
         let routes = Arc::clone(&client.routes);
         let mut signing = None;
@@ -110,6 +112,7 @@ impl Session {
                 let headers = endpoint.headers(&made, environment, secrets)?;
                 let inner = http::transport(&url, headers, &tokens, &notes)?;
                 signing = Some(tokens);
+                client.asker = Asker { name: endpoint.name.clone(), secrets: secrets.clone() };
                 client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
             None => {
@@ -120,6 +123,7 @@ impl Session {
                     Lines { notes: Arc::clone(&notes), routes: Arc::clone(&routes), log, noise: 0 };
                 let stdout = LineCheck::new(stdout, MAX_LINE, move |line| lines.read(line));
                 let inner = AsyncRwTransport::new_client(stdout, stdin);
+                client.asker = Asker { name: endpoint.name.clone(), secrets: secrets.clone() };
                 client.serve_with_lifecycle(RoutedTransport::new(inner, &routes), mode).await
             }
         };

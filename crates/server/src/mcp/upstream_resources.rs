@@ -76,10 +76,14 @@ impl Located {
 /// it, then the others.
 pub(super) async fn locate(requester: &Requester, uri: &str) -> Vec<Located> {
     let upstreams = with_capability(requester, has_resources).await;
-    if let Some((name, own)) = uri.strip_prefix(QUALIFIED).and_then(|rest| rest.split_once('/'))
-        && let Some(upstream) = upstreams.iter().find(|upstream| upstream.name == name)
-    {
-        return vec![Located { upstream: upstream.clone(), own: own.to_string(), is_qualified: true }];
+    // Such an address says which server is meant, and no other one is asked for it.
+    if uri.starts_with(OUR_SCHEME) {
+        let named = uri.strip_prefix(QUALIFIED).and_then(|rest| rest.split_once('/'));
+        let located = named.and_then(|(name, own)| {
+            let upstream = upstreams.iter().find(|upstream| upstream.name == name)?;
+            Some(Located { upstream: upstream.clone(), own: own.to_string(), is_qualified: true })
+        });
+        return located.into_iter().collect();
     }
     let mut ranked = Vec::new();
     let is_certain = upstreams.len() < 2;

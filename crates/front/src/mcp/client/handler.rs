@@ -9,9 +9,10 @@ use rmcp::model::{
     ServerRequest, SetLevelRequestParams,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 
 use super::client_session::{CurrentClient, ask_client};
+use super::question::{Asker, MAX_QUESTIONS};
 use super::routes::RequestRoutes;
 
 /// Most announcements that wait for a reader; a slower one gets the latest.
@@ -22,17 +23,24 @@ pub(in crate::mcp) struct Handler {
     pub(in crate::mcp) routes: Arc<RequestRoutes>,
     /// Changes of resources and prompts.
     pub(in crate::mcp) announcements: broadcast::Sender<ServerNotification>,
+    /// The server, for its questions.
+    pub(in crate::mcp) asker: Asker,
+    /// Places for its open questions.
+    questions: Semaphore,
 }
 
 impl Handler {
     pub(in crate::mcp) fn new(client: CurrentClient) -> Self {
         let announcements = broadcast::channel(MAX_ANNOUNCEMENTS).0;
-        Self { routes: Arc::new(RequestRoutes::new(client)), announcements }
+        let questions = Semaphore::new(MAX_QUESTIONS);
+        let routes = Arc::new(RequestRoutes::new(client));
+        Self { routes, announcements, asker: Asker::default(), questions }
     }
 }
 
 impl Service<RoleClient> for Handler {
-    /// Asks the client of the request in progress, else the client of the connection.
+    /// Asks the client of the request in progress. The client of the connection is asked for its roots at any time, and nothing
+    /// else while it waits for no answer of the server.
     async fn handle_request(
         &self,
         request: ServerRequest,
@@ -55,7 +63,15 @@ impl Service<RoleClient> for Handler {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
             _ => None,
         };
-        let to_client = self.routes.to_client(of).unwrap_or_else(|| client.messages.clone());
+        let to_client = match self.routes.to_client(of) {
+            Some(to_client) => to_client,
+            None if method == ListRootsRequestMethod::VALUE => client.messages.clone(),
+            None => return Err(ErrorData::invalid_request("no call of this server is in progress", None)),
+        };
+        let Ok(_place) = self.questions.try_acquire() else {
+            return Err(ErrorData::internal_error("too many questions of this server are open", None));
+        };
+        let request = self.asker.question(request)?;
         let gone = || Err(ErrorData::internal_error("the client is gone", None));
         tokio::select! {
             answer = ask_client(&to_client, request) => answer.unwrap_or_else(gone),
