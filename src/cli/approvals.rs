@@ -108,7 +108,7 @@ impl ApprovalsArgs {
                 let waiting = if is_waiting { std::slice::from_ref(&approval) } else { &[] };
                 let current = Current::of(io, waiting, &place)?;
                 let decision = Decision { id: &chosen.id, yes: true, reason: reason.as_deref(), by: None };
-                decide(io, &place.state, current.catalog.as_ref(), decision)?;
+                decide(io, (&approval, &place.state), current.catalog.as_ref(), decision)?;
                 if is_waiting && !current.has(&approval) && place.catalog.is_some() {
                     let why = current.why_not_compared();
                     io.note(format!(
@@ -119,7 +119,8 @@ impl ApprovalsArgs {
             }
             ApprovalsCommand::Deny { chosen, reason } => {
                 let decision = Decision { id: &chosen.id, yes: false, reason: reason.as_deref(), by: None };
-                decide(io, &chosen.find(io)?.1.state, None, decision)
+                let (approval, place) = chosen.find(io)?;
+                decide(io, (&approval, &place.state), None, decision)
             }
         }
     }
@@ -290,8 +291,25 @@ impl Current {
 /// Why an approval is void.
 const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
-fn decide(io: &Io, state: &StateStore, catalog: Option<&Catalog>, decision: Decision<'_>) -> CommandResult {
+/// Decides about a call that a person has read in full and confirmed at the terminal.
+fn decide(
+    io: &Io,
+    (approval, state): (&Approval, &StateStore),
+    catalog: Option<&Catalog>,
+    decision: Decision<'_>,
+) -> CommandResult {
     let shown = clean_line(decision.id);
+    let verb = if decision.yes { "approve" } else { "deny" };
+    let op = clean_line(&approval.op);
+    match io.confirmed(&format!("{}{verb} {shown}, {op}?", whole_arguments(approval))) {
+        Some(true) => {}
+        Some(false) => return Err(failed("the word was not typed, and nothing is decided")),
+        None => {
+            return Err(failed(format!(
+                "cannot {verb} {shown}: a person decides at a terminal, and this run has no terminal\n  help: run this in a terminal, or decide on the page of the approval"
+            )));
+        }
+    }
     match block_on(exec::decide(state, catalog, decision))? {
         Decided::Unknown | Decided::OwnCall => Err(unknown(decision.id)),
         Decided::Changed(_) => {

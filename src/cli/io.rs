@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -15,6 +16,7 @@ use tracing::dispatcher::{DefaultGuard, set_default, set_global_default};
 use super::error::{CommandError, CommandResult, failed};
 use super::escape::escaped;
 use toolcrib_definition::guard::locked;
+use toolcrib_gateway::state::random_id;
 
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
@@ -185,6 +187,25 @@ impl Io {
     /// Whether a person sees stderr.
     pub(super) fn is_seen(&self) -> bool {
         self.is_process() && std::io::stderr().is_terminal()
+    }
+
+    /// Whether a person confirms this by typing a word that only the terminal shows; `None` without a terminal. A program that
+    /// starts this one cannot know the word before.
+    pub(super) fn confirmed(&self, question: &str) -> Option<bool> {
+        let mut line = String::new();
+        if !self.is_process() {
+            // The streams of such a run are those of its person.
+            self.stdin().read_line(&mut line).ok()?;
+            return Some(line.trim() == "yes");
+        }
+        let (input, output) = if cfg!(windows) { ("CONIN$", "CONOUT$") } else { ("/dev/tty", "/dev/tty") };
+        let input = File::open(input).ok()?;
+        let mut output = File::options().write(true).open(output).ok()?;
+        let id = random_id("w");
+        let word = &id[id.len().saturating_sub(4)..];
+        write!(output, "{question}\ntype {word} to confirm: ").ok()?;
+        BufReader::new(input).read_line(&mut line).ok()?;
+        Some(line.trim() == word)
     }
 
     /// Whether a person may type.

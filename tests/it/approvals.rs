@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{Run, folder, run, text, write};
+use crate::fixture::{Run, folder, run, run_with, text, write};
 
 fn tools(description: &str) -> String {
     json!([{
@@ -34,7 +34,7 @@ fn waiting(folder: &TempDir, args: &Value) -> String {
 }
 
 fn approvals(folder: &TempDir, more: &[&str]) -> Run {
-    run(&[&["approvals"], more, &[text(folder.path())]].concat())
+    run_with(&[&["approvals"], more, &[text(folder.path())]].concat(), "yes\n", &[])
 }
 
 #[test]

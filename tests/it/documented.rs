@@ -247,6 +247,9 @@ impl Reader {
             return self
                 .serve(&command.replace("toolcrib serve", "exec toolcrib serve --listen 127.0.0.1:0"));
         }
+        if command.contains(" approvals approve ") {
+            return self.decide(&command);
+        }
         // A command that would go on until somebody stops it does its work once.
         let output = self.shell(&command.replace(" --watch", "")).output().unwrap();
         let stdout = String::from_utf8_lossy(&output.stdout);
@@ -254,6 +257,24 @@ impl Reader {
         self.approval = id.or(self.approval.take());
         let expected = i32::from(FAILS.iter().any(|mark| command.contains(mark)));
         (output.status.code() != Some(expected)).then(|| told(&command, &output))
+    }
+
+    /// Runs a decision for a person who confirms it. The run has streams of its own and no folder, so paths are whole.
+    fn decide(&self, command: &str) -> Option<String> {
+        let folder = self.folder.path();
+        let words = command.split(" #").next().unwrap_or_default().split_whitespace().skip(1);
+        let whole = |word: &str| {
+            let path = folder.join(word);
+            if path.exists() { text(&path).to_string() } else { word.to_string() }
+        };
+        let words: Vec<String> = words.map(whole).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let home = folder.join("home");
+        let state = home.join("state");
+        let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+        let variables = [("HOME", text(&home)), ("XDG_STATE_HOME", text(&state)), ("PATH", &*path)];
+        let run = fixture::run_with(&words, "yes\n", &variables);
+        (run.code != 0).then(|| format!("$ {command}\n{}{}", run.stdout, run.stderr))
     }
 
     /// Starts a server, which runs until the page ends.

@@ -80,6 +80,12 @@ impl Home {
         run_with(arguments, "", &[&own[..], &[("CODEX_HOME", "")], variables].concat())
     }
 
+    /// The same for a person who confirms.
+    fn typed(&self, arguments: &[&str]) -> Run {
+        let own = [("HOME", text_of(self.path())), ("XDG_CONFIG_HOME", ""), ("XDG_STATE_HOME", "")];
+        run_with(arguments, "yes\n", &[&own[..], &[("CODEX_HOME", "")]].concat())
+    }
+
     /// Runs the program in the home.
     fn started(&self, arguments: &[&str]) -> Run {
         ended(self.command(arguments).output().unwrap())

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fixture::{self, Run, program, run, text};
+use crate::fixture::{self, Run, program, run, run_with, text};
 use crate::serve::{Server, client, header};
 
 const TOOLS: &str = r#"[
@@ -265,7 +265,8 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
 fn a_person_approves_a_call_once() {
     let folder = catalog(CONFIG);
     let server = Server::start(text(folder.path()), &[], &[]);
-    let approvals = |more: &[&str]| run(&[&["approvals"], more, &[text(folder.path())]].concat());
+    let approvals =
+        |more: &[&str]| run_with(&[&["approvals"], more, &[text(folder.path())]].concat(), "yes\n", &[]);
     let delete = || {
         let call = json!({"op": "onto.task.delete", "args": {"task_id": "7"}, "session": "s"});
         serde_json::from_str::<Value>(&post(&server, "tool_exec", &[], call).0.text().unwrap()).unwrap()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Home, Lines};
-use crate::fixture::{package, text};
+use crate::fixture::{ended, package, text};
 
 /// The call on the page `docs/approvals.md`.
 const CALL: (&str, &str) = ("send_mail", r#"{"to": "amy@example.com", "text": "See you at 9."}"#);
@@ -78,11 +78,24 @@ fn the_person_refuses_in_the_client_or_decides_later() {
     assert!(question.contains("hidden: 11 bytes") && !question.contains("very-secret"), "{question}");
     let next = waiting["result"]["structuredContent"]["error"]["next_action"].as_str().unwrap();
     let id = waiting["result"]["structuredContent"]["error"]["details"]["approval"]["id"].as_str().unwrap();
-    assert!(next.contains(&format!("`toolcrib approvals approve {id}`")), "{next}");
+    assert!(next.contains("`toolcrib approvals`") && !next.contains("approve "), "{next}");
     // Without a catalog and a place of state: the server has run here.
     let listed = home.done(&["approvals"]);
     assert!(listed.starts_with(&format!("{id}  waiting\n")) && !listed.contains("very-secret"), "{listed}");
-    home.done(&["approvals", "approve", id]);
+    // A program without a terminal decides nothing.
+    #[cfg(target_os = "linux")]
+    {
+        let own = home.command(&["approvals", "approve", id]);
+        let mut alone = std::process::Command::new("setsid");
+        alone.arg("--wait").arg(own.get_program()).args(own.get_args()).current_dir(home.path());
+        alone.env("HOME", home.path()).env("XDG_STATE_HOME", "").env("XDG_CONFIG_HOME", "");
+        let unheard = ended(alone.output().unwrap());
+        let refused = unheard.code == 1 && unheard.stderr.contains("a person decides at a terminal");
+        assert!(refused, "{}", unheard.stderr);
+        assert_code(&asked.call(CALL.0, call.clone()), "APPROVAL_REQUIRED");
+    }
+    let run = home.typed(&["approvals", "approve", id]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(is_sent(&asked.call(CALL.0, call)));
     assert!(home.done(&["approvals"]).is_empty());
 }

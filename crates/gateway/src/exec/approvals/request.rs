@@ -107,7 +107,8 @@ pub(super) fn approval_required(call: &Call, approval: &Approval, void: Option<&
             "tell the user that nobody can approve it: approvals are kept in memory; the operator sets `url` below `[state]` in {file}, and restarts toolcrib"
         )
     } else {
-        format!("tell the user to run `toolcrib approvals approve {id}`; {again}")
+        // No finished command: an agent with a shell would run it.
+        format!("tell the user that it waits in `toolcrib approvals`; {again}")
     };
     let mut asked = json!({ "id": id, "status": approval.status, "until": approval.until });
     if let Some(void) = void {
