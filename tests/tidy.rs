@@ -10,6 +10,8 @@ use walkdir::WalkDir;
 mod book;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/judged.rs"]
+mod judged;
 #[path = "tidy/providers.rs"]
 mod providers;
 

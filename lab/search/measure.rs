@@ -5,6 +5,8 @@
 //!
 //! `hits` also prints the first hits of each query, and `features` the values that `lab/search/fit.py` fits weights to.
 
+mod judge;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -165,38 +167,6 @@ fn ask(catalog: &Catalog, query: &str, gold: &[usize], sums: &mut Sums, set: Opt
             names.join(","),
             hits.join("; ")
         );
-    }
-}
-
-/// Asks the fresh requests, which judge: shares with half of their 95 % intervals, and no single request.
-fn ask_fresh(folder: &Path) {
-    let mut catalogs: BTreeMap<String, Catalog> = BTreeMap::new();
-    let (mut sums, mut far) = (Sums::default(), Sums::default());
-    for row in lines(&folder.join("queries.jsonl")) {
-        let file = row["catalog"].as_str().unwrap();
-        let catalog = catalogs.entry(file.into()).or_insert_with(|| {
-            let checked = open(config::read(&folder.join(file))).catalog;
-            catalog(&checked.tools.iter().map(|tool| &**tool).collect::<Vec<_>>())
-        });
-        let wanted = gold(&row);
-        let is_gold = |tool: &usize| wanted.contains(&catalog.names[*tool].as_str());
-        let gold: Vec<usize> = (0..catalog.names.len()).filter(is_gold).collect();
-        assert_eq!(gold.len(), wanted.len(), "{wanted:?}");
-        let sums = if row["kind"] == "far" { &mut far } else { &mut sums };
-        ask(catalog, row["query"].as_str().unwrap(), &gold, sums, None);
-    }
-    for (name, count, all) in [
-        ("right tool first", sums.first, sums.answerable),
-        ("right tool among five", sums.five, sums.answerable),
-        ("answerable, no_match", sums.no_match, sums.answerable),
-        ("answerable, unsure", sums.unsure, sums.answerable),
-        ("near misses, unsure or no_match", sums.doubted, sums.unanswerable),
-        ("far, no_match", far.refused, far.unanswerable),
-        ("far, unsure or no_match", far.doubted, far.unanswerable),
-    ] {
-        let share = count / all;
-        let interval = 1.96 * (share * (1.0 - share) / all).sqrt();
-        println!("fresh: {name:34} {:5.1} ± {:.1}", 100.0 * share, 100.0 * interval);
     }
 }
 
@@ -405,7 +375,7 @@ fn main() {
     report(&format!("{} tools merged", entries.len()), &mut plain);
     report("merged, product named", &mut named);
     ask_lists(&[catalogs.clone(), data.join("everyday")]);
-    ask_fresh(&data.join("everyday/fresh"));
+    judge::judge(data, catalogs);
     scale(&entries, &rows);
     languages.iter_mut().for_each(|(language, sums)| report(language, sums));
     report("everyday", &mut all);

@@ -46,7 +46,7 @@ pub(super) fn index_of(catalog: &catalog::Catalog) -> Index {
 /// The tools of a catalog that fit a query; `index` is theirs.
 pub(super) fn found(catalog: &catalog::Catalog, index: &Index, query: &str, limit: usize) -> Found {
     let found = index.find(SearchRequest { query, within: None, limit });
-    let verdict = if found.hits.is_empty() { Verdict::NoMatch } else { found.verdict };
+    let verdict = found.verdict.without_hits(found.hits.is_empty());
     let unmet = if verdict == Verdict::Match { Vec::new() } else { index.unmet(query, &found.hits) };
     let hit = |hit: Hit| {
         let tool = summary(catalog.tools.get(hit.entry)?);

@@ -98,7 +98,7 @@ impl PickArgs {
         chosen.picks.fallback.iter().for_each(|fallback| io.note(clean_line(fallback)));
         let candidates = match chosen.verdict {
             Verdict::Match | Verdict::Unsure => chosen.picks.candidates,
-            Verdict::NoMatch => {
+            Verdict::UnknownLanguage | Verdict::NoMatch => {
                 self.print_nearest(io, &chosen.picks.candidates, chosen.unsafe_tools);
                 Vec::new()
             }

@@ -64,7 +64,7 @@ impl SearchArgs {
             _ => format!("{}\n", serde_json::to_string_pretty(&answer.body()).unwrap_or_default()),
         };
         io.print(&text)?;
-        let is_none = hits.is_some_and(|hits| hits.verdict == Verdict::NoMatch);
+        let is_none = hits.is_some_and(|hits| hits.hits.is_empty() || hits.verdict == Verdict::NoMatch);
         if is_none { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
 }
@@ -102,6 +102,9 @@ fn lines(hits: &QueryHits) -> String {
             return format!(
                 "unsure{unmet}: these come near; check that one does just what you want.\n{found}"
             );
+        }
+        Verdict::UnknownLanguage => {
+            return "unsure: the language of this request is not known here. Ask in English.\n".into();
         }
         Verdict::NoMatch => {}
     }

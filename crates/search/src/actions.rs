@@ -31,6 +31,10 @@ const REFUSALS: [&str; 5] = ["don", "dont", "never", "nobody", "prevent"];
 const TOLD_AFTER: &str =
     "the a an my our your his her their its this these those in from that which who i we he she they just";
 const WANTS: [&str; 6] = ["be", "want", "need", "have", "get", "like"];
+/// Words that begin a clause about a thing, those after which such a clause is a wish, and those that end it.
+const SIDE: [&str; 7] = ["that", "which", "who", "whom", "whose", "where", "whether"];
+const BEFORE_WISH: [&str; 4] = ["sure", "so", "want", "like"];
+const AFTER_SIDE: [&str; 7] = ["and", "then", "so", "but", "or", "please", "also"];
 /// First words of a question, which asks to read whatever verbs it has.
 const QUESTION: &str = "who whose which what when where why is are was were does did has anything anyone do+i do+we do+you how+many how+much how+long \
      how+far";
@@ -179,7 +183,16 @@ fn is_among(list: &str, word: &str) -> bool {
 fn is_wish(words: &[String], place: usize) -> bool {
     let is_told = words[..place].last().is_some_and(|before| is_among(TOLD_AFTER, before));
     let is_wanted = words[..place].iter().any(|word| WANTS.contains(&word.as_str()));
-    !is_told && (is_wanted || !words[place].ends_with("ed"))
+    !is_told && (is_wanted || !words[place].ends_with("ed")) && !is_aside(words, place)
+}
+
+/// Whether a word is in a clause about a thing: "the page that we wanted to delete" deletes nothing.
+fn is_aside(words: &[String], place: usize) -> bool {
+    let is_in = |list: &[&str], word: &String| list.contains(&word.as_str());
+    let Some(begin) = words[..place].iter().rposition(|word| is_in(&SIDE, word)) else { return false };
+    let before = words[..begin].last();
+    before.is_some_and(|before| !is_in(&BEFORE_WISH, before))
+        && !words[begin..place].iter().any(|word| is_in(&AFTER_SIDE, word))
 }
 
 /// Whether words begin like a question about things; one about tools may ask for any.
@@ -358,6 +371,9 @@ mod tests {
         assert!(is_destructive("kick bob out of the folder") && is_destructive("please remove it"));
         assert!(!is_destructive("show me the file") && !is_destructive("move this file"));
         assert!(!is_destructive("don let anyone delete this") && !is_destructive("prevent removing it"));
+        assert!(!is_destructive("tell me whether the page that we wanted to delete is there"));
+        assert!(is_destructive("find the page that bob wrote and delete it"));
+        assert!(is_destructive("make sure that you delete it"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Candidates: the entries with the best words and meaning, which are then scored in full.
 
+use hashbrown::HashMap;
+
 use super::index::Index;
 use super::query::{Kind, Query};
 
@@ -54,10 +56,12 @@ impl Index {
         }
         let most = sums.iter().map(|sum| sum.total).fold(f32::MIN_POSITIVE, f32::max);
         let limit = limit.min(self.len());
+        let (share, wordless) = self.without_vectors(query);
         let mut met = Vec::new();
         let mut least = f32::NEG_INFINITY;
         for (entry, &WordSum { total: words, .. }) in (0..).zip(&sums).filter(|(_, sum)| sum.total >= 0.0) {
-            let meaning = self.meanings[entry as usize].near(&query.meaning).max(0.0);
+            let cosine = self.meanings[entry as usize].near(&query.meaning).max(0.0);
+            let meaning = cosine * share + wordless.get(&entry).copied().unwrap_or(0.0);
             let score = words / most + meaning;
             if score > least && (words > 0.0 || meaning > NEAR) {
                 met.push(Candidate { entry, score, words, meaning, ..Candidate::default() });
@@ -69,6 +73,22 @@ impl Index {
         }
         keep_best(&mut met, limit);
         met
+    }
+
+    /// The share of a query's topics with vectors, and for each entry the share of those without a vector that it has: the
+    /// words of languages that the model does not know mean only themselves.
+    fn without_vectors(&self, query: &Query) -> (f32, HashMap<u32, f32>) {
+        let all: f32 = query.units.iter().map(|unit| unit.topic).sum();
+        let mut share = 1.0;
+        let mut met: HashMap<u32, f32> = HashMap::new();
+        for unit in query.units.iter().filter(|unit| unit.topic > 0.0 && unit.meaning.is_empty()) {
+            share -= unit.topic / all;
+            let said = unit.senses.iter().find(|sense| sense.kind == Kind::Said);
+            for (entry, _) in said.iter().flat_map(|sense| &self.postings[sense.term as usize]) {
+                *met.entry(*entry).or_default() += unit.topic / all;
+            }
+        }
+        (share, met)
     }
 
     /// The sum of the query's words for each entry.

@@ -6,6 +6,7 @@ use super::actions::Request;
 use super::index::Field;
 use super::index::{Index, SHOWN, Term};
 use super::stems::stemmed;
+use super::stop_words::is_stop;
 
 /// A line for each pair of contraries: the verbs of one side, a colon, those of the other.
 const PAIRS: &str = include_str!("words/contraries.txt");
@@ -20,21 +21,26 @@ static SIDES: LazyLock<Vec<[Vec<String>; 2]>> = LazyLock::new(|| {
 /// The terms of verbs that do what a request asks for, and of verbs that do the contrary.
 #[derive(Debug, Default)]
 pub(super) struct Contraries {
+    /// The verb itself.
+    asked: Option<Term>,
     same: Vec<Term>,
     contrary: Vec<Term>,
+    /// The thing to remove.
+    removed: Option<Term>,
 }
 
 impl Contraries {
     /// Reads the first verb of a request that has a contrary. A thing to remove is one as well: to remove a star is not to
     /// star.
     pub(super) fn read(words: &[String], request: &Request, head: Option<usize>, index: &Index) -> Self {
-        let later = words[request.verb.unwrap_or(0)..].iter().map(String::as_str);
-        let [same, mut contrary] = request.plain.into_iter().chain(later).find_map(sides).unwrap_or_default();
-        if request.is_removal {
-            contrary.extend(head.map(|head| stemmed(&words[head]).into_owned()));
-        }
+        // "views" of "unpublish the views" looks like a verb.
+        let first = words.iter().position(|word| !is_stop(word)).unwrap_or(0);
+        let later = words[request.verb.unwrap_or(0).min(first)..].iter().map(String::as_str);
+        let found = request.plain.into_iter().chain(later).find_map(|verb| Some((verb, sides(verb)?)));
+        let (verb, [same, contrary]) = found.unwrap_or_default();
         let terms = |stems: Vec<String>| stems.iter().filter_map(|stem| index.term(stem)).collect();
-        Self { same: terms(same), contrary: terms(contrary) }
+        let removed = head.filter(|_| request.is_removal).and_then(|head| index.term(&stemmed(&words[head])));
+        Self { asked: index.term(&stemmed(verb)), same: terms(same), contrary: terms(contrary), removed }
     }
 }
 
@@ -54,10 +60,17 @@ impl Index {
     pub(super) fn is_contrary(&self, asked: &Contraries, entry: u32) -> bool {
         let has = |term: &Term, fields: u8| self.fields_with(*term, entry) & fields != 0;
         let nouns = &self.nouns[entry as usize];
-        // A verb that no frame has comes first among the nouns.
-        let unknown = if self.does[entry as usize].first == 0 { nouns.first() } else { None };
-        let is_verb = |term: &Term| !nouns.contains(term) || unknown == Some(term);
-        asked.contrary.iter().any(|term| has(term, Field::Name.bit()) && is_verb(term))
-            && !asked.same.iter().any(|term| has(term, SHOWN | Field::ParameterText.bit()))
+        let does = &self.does[entry as usize];
+        // A verb that no frame has comes first among the nouns, and one at the end of a name may be taken for its head: to
+        // archive is what `notes_archive` does.
+        let unknown = if does.first == 0 { nouns.first() } else { None };
+        let says_it = asked.asked.iter().any(|term| has(term, u8::MAX));
+        let last = if does.removes() || says_it { None } else { nouns.last() };
+        let is_verb = |term: &&Term| !nouns.contains(term) || unknown == Some(*term);
+        let verbs = asked.contrary.iter().filter(|term| is_verb(term) || last == Some(*term));
+        let is_there = |term: &Term| has(term, Field::Name.bit());
+        verbs.chain(asked.removed.iter().filter(is_verb)).any(is_there)
+            && !asked.same.iter().any(|term| has(term, SHOWN))
+            && !asked.asked.iter().any(|term| has(term, Field::ParameterText.bit()))
     }
 }

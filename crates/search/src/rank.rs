@@ -50,7 +50,7 @@ impl Index {
         let telling = &first[..first.len().min(TELLING)];
         let fit = if named.is_empty() { self.match_likelihood(&query, telling) } else { 1.0 };
         let most = if named.is_empty() { 1.0 } else { MOST_BESIDE_NAMED };
-        let named = named.iter().take(request.limit).map(|&entry| Hit {
+        let named = named.iter().map(|&entry| Hit {
             entry,
             score: best.max(1.0) * 2.0,
             confidence: confidence::NAMED,
@@ -68,7 +68,7 @@ impl Index {
         let hits: Vec<Hit> = named.chain(fitting).collect();
         let sure = hits.first().map_or(0.0, |first| first.confidence);
         let verdict = if fit < self.min_match_likelihood {
-            Verdict::NoMatch
+            if query.is_unreadable() { Verdict::UnknownLanguage } else { Verdict::NoMatch }
         } else if self.min_match_likelihood > 0.0 && sure < confidence::UNSURE {
             Verdict::Unsure
         } else {
@@ -78,8 +78,8 @@ impl Index {
     }
 
     /// The most confidence of a candidate. It is low for a destructive tool that acts on another thing or does what is
-    /// not asked for, since nobody should call such a tool without a look; for a tool that does the contrary; and, where
-    /// a short query asks to write, for a tool that only reads.
+    /// not asked for, since nobody should call such a tool without a look; for a tool that does the contrary; where a short
+    /// query asks to write, for a tool that only reads; and for a tool without a word of a query in another script.
     fn most_for(&self, query: &Query, candidate: &Candidate) -> f32 {
         let entry = candidate.entry as usize;
         let is_short = query.length as f32 <= SHORT;
@@ -87,6 +87,7 @@ impl Index {
         let is_doubted = match self.effects[entry] {
             Some(Effect::Destructive) if candidate.head < SAME_THING || is_unasked => true,
             Some(Effect::Read) if candidate.agrees < 0.0 && is_short && query.request.writes() => true,
+            _ if query.is_foreign_script && candidate.words <= 0.0 => true,
             _ => self.is_contrary(&query.contraries, candidate.entry),
         };
         if is_doubted { confidence::UNSURE / 2.0 } else { 1.0 }

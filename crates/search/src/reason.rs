@@ -32,7 +32,8 @@ impl Index {
     }
 }
 
-/// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
+/// Lists the fields that contain words of the query: `name: move, document; text: folder; similar words for: directory`.
+/// Begins with a warning if the entry does the contrary of what is asked for.
 pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> String {
     let entry = candidate.entry;
     let mut groups =
@@ -56,5 +57,10 @@ pub(super) fn reason(index: &Index, query: &Query, candidate: &Candidate) -> Str
         (!words.is_empty()).then(|| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")))
     };
     let parts: Vec<String> = groups.iter().filter_map(shown).collect();
-    if parts.is_empty() { format!("near in meaning ({:.2})", candidate.meaning) } else { parts.join("; ") }
+    let reason = if parts.is_empty() {
+        format!("near in meaning ({:.2})", candidate.meaning)
+    } else {
+        parts.join("; ")
+    };
+    if index.is_contrary(&query.contraries, entry) { format!("does the contrary; {reason}") } else { reason }
 }

@@ -7,7 +7,7 @@ pub struct SearchRequest<'q> {
     pub query: &'q str,
     /// Filter of entries; `None` searches all entries.
     pub within: Option<&'q dyn Fn(usize) -> bool>,
-    /// The most hits.
+    /// The most hits, unless the query names more entries: it wants all of these.
     pub limit: usize,
 }
 
@@ -27,16 +27,24 @@ pub enum Verdict {
     Match,
     /// Entries come near; whether one fits is not sure.
     Unsure,
+    /// The language of the query is not known, and no entry has a word of it.
+    UnknownLanguage,
     /// No entry comes near.
     NoMatch,
 }
 
 impl Verdict {
-    /// The word in answers: `match`, `unsure` or `no_match`.
+    /// The verdict where some hits may have been left out: without any, nothing fits.
+    pub fn without_hits(self, is_empty: bool) -> Self {
+        if is_empty && self != Verdict::UnknownLanguage { Verdict::NoMatch } else { self }
+    }
+
+    /// The word in answers: `match`, `unsure` or `no_match`. It is not known whether anything fits a query in an unknown
+    /// language.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Match => "match",
-            Verdict::Unsure => "unsure",
+            Verdict::Unsure | Verdict::UnknownLanguage => "unsure",
             Verdict::NoMatch => "no_match",
         }
     }

@@ -15,7 +15,7 @@ type WithLetters = (u32, Box<str>);
 /// Characters of the shortest word that is corrected.
 const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
 /// Longer ones are no words.
-const MAX_LENGTH: usize = 24;
+const MAX_LENGTH: usize = 60;
 
 /// The set of a word's letters, as bits.
 fn letters(word: &str) -> u32 {

@@ -1,4 +1,4 @@
-//! Stems of words: one text for all forms of a word, in English and Russian.
+//! Stems of words: one text for all forms of a word, in English, Russian and Hindi.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,20 @@ pub(super) fn stemmed(word: &str) -> Cow<'_, str> {
         Stemmer::create(Algorithm::English).stem(word)
     } else if word.chars().all(|c| ('\u{430}'..='\u{451}').contains(&c)) {
         Stemmer::create(Algorithm::Russian).stem(word)
+    } else if word.chars().all(|c| ('\u{900}'..='\u{97f}').contains(&c)) {
+        hindi(word).into()
     } else {
         word.into()
     }
+}
+
+/// A Hindi word without the vowels and nasals of its ending: forms of gender, number and case.
+fn hindi(word: &str) -> &str {
+    let is_ending =
+        |c: char| matches!(c, '\u{900}'..='\u{902}' | '\u{905}'..='\u{914}' | '\u{93e}'..='\u{94c}');
+    let bare = word.trim_end_matches(is_ending);
+    let bare = bare.strip_suffix("िय").unwrap_or(bare);
+    if bare.chars().count() > 1 { bare } else { word }
 }
 
 /// A text as the stems of its words.
@@ -31,6 +42,7 @@ mod tests {
     fn stems_join_forms() {
         assert_eq!(stem("booking"), stem("books"));
         assert_eq!(stem("файлы"), stem("файлов"));
+        assert_eq!(stem("टिप्पणी"), stem("टिप्पणियाँ"));
         assert_eq!(stem("k8s"), "k8s");
     }
 }

@@ -322,6 +322,51 @@ fn other_languages_and_scripts_find_english_tools() {
 }
 
 #[test]
+fn a_request_in_another_language_is_read_as_a_whole() {
+    first("Schließ bitte das Ticket", "close_issue");
+    first("leg ein neues Ticket an", "create_issue");
+    first("मौसम कैसा रहेगा", "get_weather");
+    first("mostrami tutte le segnalazioni", "list_issues");
+    let file = [("delete_file", "Delete a file."), ("create_file", "Create a file.")];
+    for query in ["lösche die Datei", "supprime le fichier", "ファイルを削除して", "फ़ाइल हटाओ"]
+    {
+        assert_eq!(best(&file, query), "delete_file", "{query}");
+    }
+}
+
+#[test]
+fn words_without_a_vector_count_by_themselves() {
+    let mut entries = office();
+    entries.push(entry("hourei", "日本の法令を検索します。", &[]));
+    entries.push(entry("pogoda", "Показывает прогноз погоды в городе.", &[]));
+    entries.push(entry("thoi_tiet", "Xem dự báo thời tiết của một thành phố.", &[]));
+    for (query, expected) in [
+        ("法令を調べて", "hourei"),
+        ("прогноз погоды в Москве", "pogoda"),
+        ("dự báo thời tiết Hà Nội", "thoi_tiet"),
+    ] {
+        let (found, names) = find_in(&entries, query);
+        assert_eq!(names.first().map(String::as_str), Some(expected), "{query}: {found:?}");
+        assert_ne!(found.verdict, Verdict::NoMatch, "{query}");
+    }
+}
+
+#[test]
+fn a_language_that_is_not_known_is_said_to_be() {
+    for query in ["จองห้องประชุม", "צור קשר חדש", "πρόγνωση του καιρού"]
+    {
+        let (found, _) = find(query);
+        assert_eq!((found.verdict, found.verdict.as_str()), (Verdict::UnknownLanguage, "unsure"), "{query}");
+    }
+}
+
+#[test]
+fn the_contrary_says_so() {
+    let (found, _) = find_in(&[entry("BlockContact", "Block a contact.", &["id"])], "unblock the contact");
+    assert!(found.hits[0].reason.starts_with("does the contrary"), "{found:?}");
+}
+
+#[test]
 fn what_nothing_fits_is_told_with_the_nearest() {
     for query in [
         "order a pizza",

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::stems::phrase;
+use super::stems::{phrase, stemmed};
 use super::synonyms::Synonym;
 use super::words::{is_dense, plain};
 
@@ -27,7 +27,7 @@ pub(super) struct Translation {
 type Dictionary = HashMap<String, Vec<(&'static str, String)>>;
 
 /// The dictionaries of languages with spaces, with the stemmer of each.
-const SPACED: [(&str, Option<Algorithm>); 7] = [
+const SPACED: [(&str, Option<Algorithm>); 8] = [
     (include_str!("words/de.txt"), Some(Algorithm::German)),
     (include_str!("words/fr.txt"), Some(Algorithm::French)),
     (include_str!("words/es.txt"), Some(Algorithm::Spanish)),
@@ -35,6 +35,7 @@ const SPACED: [(&str, Option<Algorithm>); 7] = [
     (include_str!("words/it.txt"), Some(Algorithm::Italian)),
     (include_str!("words/ru.txt"), Some(Algorithm::Russian)),
     (include_str!("words/uk.txt"), None),
+    (include_str!("words/hi.txt"), None),
 ];
 
 fn dictionary(text: &'static str, key: impl Fn(&str) -> String) -> Dictionary {
@@ -47,12 +48,21 @@ fn dictionary(text: &'static str, key: impl Fn(&str) -> String) -> Dictionary {
     all
 }
 
-fn foreign_stem(word: &str, algorithm: Option<Algorithm>) -> String {
-    algorithm.map_or_else(|| word.to_string(), |algorithm| Stemmer::create(algorithm).stem(word).into_owned())
+/// The stems of words, with a space between them.
+fn foreign_stems(words: &[&str], algorithm: Option<Algorithm>) -> String {
+    let stem = |word: &&str| match algorithm {
+        Some(algorithm) => Stemmer::create(algorithm).stem(word).into_owned(),
+        None => stemmed(word).into_owned(),
+    };
+    words.iter().map(stem).collect::<Vec<_>>().join(" ")
 }
 
 static SPACED_WORDS: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
-    let read = |(list, algorithm)| dictionary(list, |word| foreign_stem(&plain(word).join(" "), algorithm));
+    let key = |text: &str, algorithm| {
+        let words = plain(text);
+        foreign_stems(&words.iter().map(String::as_str).collect::<Vec<_>>(), algorithm)
+    };
+    let read = |(list, algorithm)| dictionary(list, |text| key(text, algorithm));
     SPACED.into_par_iter().map(read).collect()
 });
 
@@ -69,10 +79,30 @@ fn translations(dictionary: &'static Dictionary, word: &str) -> impl Iterator<It
     known.zip(weights).map(|((word, stem), weight)| Translation { word, synonym: Synonym { stem, weight } })
 }
 
-/// The meanings of a word of another language; the word is in lower case, without accents.
-pub(super) fn foreign(word: &str) -> Vec<Translation> {
+/// The meanings of a word or a phrase of another language; its words are in lower case, without accents.
+pub(super) fn foreign(words: &[&str]) -> Vec<Translation> {
     let all = SPACED_WORDS.iter().zip(SPACED);
-    all.flat_map(|(known, (_, algorithm))| translations(known, &foreign_stem(word, algorithm))).collect()
+    all.flat_map(|(known, (_, algorithm))| translations(known, &foreign_stems(words, algorithm))).collect()
+}
+
+/// Parts of German verbs that end a clause.
+const SEPARABLE: &str = "ab an auf aus bei ein fest frei her heraus herunter hin hinzu hoch los mit nach neu raus rein runter um \
+    vor weg weiter wieder zu zurück zuruck zusammen";
+/// Most words between a verb and its part.
+const APART: usize = 9;
+
+/// The first of these words with its part that ends the clause, and the place of the part: "leg einen Ordner an" is "anleg".
+pub(super) fn rejoined(words: &[&str]) -> Option<(String, usize)> {
+    let later = words.iter().enumerate().skip(1).take(APART);
+    let mut parts = later.filter(|(_, word)| SEPARABLE.split_whitespace().any(|part| part == **word));
+    parts.find_map(|(at, part)| {
+        // "brich ab" is of "abbrechen", and "wirf weg" of "wegwerfen".
+        let forms = [words.first()?.to_string(), words.first()?.replacen('i', "e", 1)];
+        let joined = forms.map(|verb| format!("{part}{verb}"));
+        let german = &SPACED_WORDS[0];
+        let is_known = |verb: &String| german.contains_key(&foreign_stems(&[verb], SPACED[0].1));
+        joined.into_iter().find(is_known).map(|verb| (verb, at))
+    })
 }
 
 /// Words of scripts without spaces in a text, the longest first where they overlap, with their meanings.
@@ -104,8 +134,9 @@ mod tests {
 
     #[test]
     fn other_languages_find_english_words() {
-        assert!(words(&foreign("wetter")).contains(&"weather"));
-        assert!(words(&foreign("погода")).contains(&"weather"));
+        for word in ["wetter", "погода", "मौसम"] {
+            assert!(words(&foreign(&[word])).contains(&"weather"), "{word}");
+        }
         let found = dense("明天的天气怎么样");
         assert!(found.iter().any(|(_, meanings)| words(meanings).contains(&"weather")), "{found:?}");
     }

@@ -1,6 +1,7 @@
 //! Splits texts into words: identifiers are taken apart and accents removed, in any script.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// Class of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(&str)) {
     if text.is_ascii() {
         text.chars().for_each(|c| run.take(c, &mut each));
     } else {
-        for c in text.nfkc() {
+        for c in text.nfkc().filter(|c| !is_accent(*c)) {
             match unaccented(c) {
                 Some(base) => run.take(base, &mut each),
                 None if c == 'ß' => "ss".chars().for_each(|c| run.take(c, &mut each)),
@@ -62,6 +63,11 @@ fn unaccented(c: char) -> Option<char> {
     std::iter::once(c).nfd().next().filter(char::is_ascii_alphabetic)
 }
 
+/// Whether a mark is left out: accents that make no letter with the one before, and the dot of Hindi, which many omit.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{93c}')
+}
+
 fn kind(c: char) -> CharClass {
     match c {
         'a'..='z' => CharClass::Lower,
@@ -76,7 +82,8 @@ fn kind(c: char) -> CharClass {
         | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}' => CharClass::Dense,
         _ if c.is_uppercase() => CharClass::Upper,
-        _ if c.is_alphabetic() => CharClass::Lower,
+        // The virama of Hindi is no letter, and part of a word.
+        _ if c.is_alphabetic() || is_combining_mark(c) => CharClass::Lower,
         _ if c.is_numeric() => CharClass::Digit,
         _ => CharClass::Between,
     }
@@ -202,6 +209,7 @@ mod tests {
     fn scripts_without_spaces_are_words_in_pairs() {
         check("天气预报", &["天气", "气预", "预报"]);
         check("IP地址", &["ip", "地址"]);
+        check("नया संपर्क जोड़ें", &["नया", "संपर्क", "जोडें"]);
         check("Найти файлы", &["найти", "файлы"]);
     }
 }

@@ -1,6 +1,7 @@
 //! `tool_search`: returns the tools that fit one or several queries, or the verdict that no tool fits. [`explain()`]
 //! adds the usage of confident hits, so that an agent can call them at once.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::discovery::{
 use crate::context::{CatalogView, FunctionContext};
 use crate::fields::fields;
 use crate::tool_error::{Result, ToolError};
-use toolcrib_catalog::Tool;
+use toolcrib_catalog::{Tool, functions};
 use toolcrib_definition::tokens::estimate;
 use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_render::help::{self, argument_names};
@@ -38,6 +39,11 @@ const UNSURE: &str = "these come near, and may be the wrong ones: check that the
 
 const NEXT: &str = "ask again in other words, an action and an object; if `nearest` and `categories` are nothing like it, \
                     there is no such tool: say so";
+
+const UNKNOWN_LANGUAGE: &str =
+    "the language of this request is not known here: ask again in English, an action and an object";
+
+const FUNCTION: &str = "is a function, no tool to be found: call it by this name, as your own list has it; tool_help explains it";
 
 /// Arguments of `tool_search`.
 #[derive(Default, Deserialize)]
@@ -154,32 +160,42 @@ pub struct QueryHits {
     pub categories: Vec<CategoryEntry>,
     /// Whether some source could not be read. A fitting tool may be in it.
     pub lacks_sources: bool,
+    /// The function of toolcrib that the query names. The client has it in its own list.
+    function: Option<&'static str>,
 }
 
 impl QueryHits {
     fn new(context: &FunctionContext, query: &str, found: SearchResult) -> Self {
         let view = &context.view;
         let mut hits = found.hits;
-        let verdict = if hits.is_empty() { Verdict::NoMatch } else { found.verdict };
+        let function = own_function(query).filter(|_| view.search().named_in(query).is_empty());
+        if function.is_some() {
+            hits.clear();
+        }
+        let verdict = found.verdict.without_hits(hits.is_empty());
         let mut unmet = Vec::new();
         let mut categories = Vec::new();
-        if verdict != Verdict::Match {
+        if verdict != Verdict::Match && function.is_none() {
             unmet = view.search().unmet(read_part(query), &hits);
         }
-        if verdict == Verdict::NoMatch {
+        if verdict == Verdict::NoMatch && function.is_none() {
             categories = category_hints(view, &near_categories(view, query, CATEGORIES));
             hits.truncate(NEAREST);
         }
         let hits = hits.into_iter().filter_map(|hit| ToolHit::bare(view, hit)).collect();
         let query = query.to_string();
-        Self { query, verdict, hits, unmet, categories, lacks_sources: context.lacks_sources() }
+        Self { query, verdict, hits, unmet, categories, lacks_sources: context.lacks_sources(), function }
     }
 
     fn fields(&self) -> Map<String, Value> {
         let tools: Vec<Value> = self.hits.iter().map(ToolHit::fields).collect();
         let is_sure = self.verdict == Verdict::Match;
         let is_none = self.verdict == Verdict::NoMatch;
-        let next = if is_none { self.next() } else { UNSURE };
+        let next = match self.verdict {
+            Verdict::NoMatch => self.next(),
+            Verdict::UnknownLanguage => UNKNOWN_LANGUAGE.into(),
+            Verdict::Match | Verdict::Unsure => UNSURE.into(),
+        };
         fields([
             ("verdict", Some(self.verdict.as_str().into())),
             ("unmet", (!is_sure).then(|| json!(self.unmet))),
@@ -191,8 +207,12 @@ impl QueryHits {
     }
 
     /// Returns the next step if no tool fits.
-    fn next(&self) -> &'static str {
-        if self.lacks_sources { UNREAD } else { NEXT }
+    fn next(&self) -> Cow<'static, str> {
+        match self.function {
+            Some(name) => format!("`{name}` {FUNCTION}").into(),
+            None if self.lacks_sources => UNREAD.into(),
+            None => NEXT.into(),
+        }
     }
 
     /// Returns the answer as lines of text. JSON would take two fifths more tokens, because it repeats the field
@@ -206,6 +226,7 @@ impl QueryHits {
             Verdict::Match => format!("{verdict}{of}:{lines}"),
             Verdict::Unsure if is_first => format!("{verdict}{of}{unmet}: {UNSURE}. {LINES}"),
             Verdict::Unsure => format!("{verdict}{of}{unmet}: {UNSURE}"),
+            Verdict::UnknownLanguage => format!("{verdict}{of}{unmet}: {UNKNOWN_LANGUAGE}"),
             Verdict::NoMatch => format!("{verdict}{of}{unmet}: {}", self.next()),
         };
         if self.verdict == Verdict::NoMatch && !self.hits.is_empty() {
@@ -225,6 +246,13 @@ impl QueryHits {
         }
         text
     }
+}
+
+/// The function that a query names, also after the prefix of a client: `mcp__toolcrib__tool_exec`.
+fn own_function(query: &str) -> Option<&'static str> {
+    let name = query.trim().trim_matches(|c: char| !c.is_alphanumeric()).rsplit([':', '.', '/']).next()?;
+    let name = name.rsplit("__").next()?;
+    functions().respelled(name).map(|function| function.names.canonical.as_str())
 }
 
 /// The words that no hit contains, in parentheses.
@@ -360,7 +388,7 @@ impl QueryHits {
 
     /// Whether its hits are tools that may fit.
     fn has_tools(&self) -> bool {
-        self.verdict != Verdict::NoMatch
+        !self.hits.is_empty() && self.verdict != Verdict::NoMatch
     }
 
     /// The first hit, if it has its usage and is clearly ahead of the others.
@@ -431,7 +459,6 @@ fn described(tool: &Tool, others: &[&Tool]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolcrib_catalog::functions;
 
     #[test]
     fn hits_are_ordered_by_the_confidence_that_is_shown() {
@@ -452,6 +479,7 @@ mod tests {
             unmet: Vec::new(),
             categories: Vec::new(),
             lacks_sources: false,
+            function: None,
         };
         let reasons: Vec<&str> = hits.by_confidence().iter().map(|hit| hit.hit.reason.as_str()).collect();
         assert_eq!(reasons, ["a", "c", "b", "d"]);

@@ -12,7 +12,7 @@ use crate::spelling::Spelling;
 use crate::stems::stemmed;
 use crate::stop_words::is_stop;
 use crate::synonyms::Synonyms;
-use crate::tool_names::{by_name, words_of_name};
+use crate::tool_names::{by_name, letters};
 use crate::words::{is_dense, plain, words};
 use toolcrib_catalog::config;
 
@@ -85,6 +85,7 @@ impl Index {
         let postings = postings(read.iter().map(|terms| (&terms.counts, &terms.length)), &having);
         let idf: Vec<f32> = having.into_iter().map(|having| idf_of(having, entries.len())).collect();
         let max_idf = idf_of(0, entries.len());
+        let by_letters = by_name(entries, letters);
         let mut group_names = HashMap::new();
         let groups = entries.iter().map(|entry| groups_of(entry, &mut group_names)).collect();
         Self {
@@ -99,7 +100,8 @@ impl Index {
             phrases: read.iter_mut().map(|terms| std::mem::take(&mut terms.phrases)).collect(),
             nouns: read.iter_mut().map(|terms| std::mem::take(&mut terms.nouns)).collect(),
             by_name: by_name(entries, |name| name.trim().to_lowercase()),
-            by_words: by_name(entries, words_of_name),
+            names: Spelling::of(by_letters.keys().map(String::as_str)),
+            by_letters,
             spelling: Spelling::of(
                 known.keys().map(String::as_str).filter(|word| !is_dense(word)).chain(verbs()),
             ),

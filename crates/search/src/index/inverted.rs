@@ -31,14 +31,16 @@ pub struct Index {
     pub(crate) entry_terms: Vec<Vec<(Term, u8)>>,
     /// The entries with a name, in lower case.
     pub(crate) by_name: HashMap<String, Vec<u32>>,
-    /// The entries with a name, as the words that it is made of.
-    pub(crate) by_words: HashMap<String, Vec<u32>>,
+    /// The entries with a name, as its letters and digits.
+    pub(crate) by_letters: HashMap<String, Vec<u32>>,
     /// The meaning of each entry, and of each term in a field of `SHOWN`.
     pub(crate) meanings: Vec<Meaning>,
     pub(crate) term_meanings: Vec<Meaning>,
     /// Meanings of each entry's name, and of the values of its method argument.
     pub(crate) phrases: Vec<Vec<Meaning>>,
+    /// Words that are spelled well, and the letters of names.
     pub(crate) spelling: Spelling,
+    pub(crate) names: Spelling,
     /// What each entry does.
     pub(crate) does: Vec<Does>,
     /// Strongest change that each entry may make.

@@ -1,6 +1,7 @@
 //! A query as units: each word with its senses, the terms of entries that may stand for it; its meaning, and what it asks to
 //! do.
 
+mod foreign;
 mod query_word;
 
 use std::ops::Range;
@@ -12,8 +13,8 @@ use crate::meaning::{Meaning, Sum};
 use crate::stems::stemmed;
 use crate::stop_words::is_weak;
 use crate::synonyms::{MAX_PHRASE, Synonym};
-use crate::translations;
 use crate::words::is_dense;
+use foreign::{is_foreign_script, translate};
 use query_word::{QueryWord, query_words};
 
 /// One word or phrase of the query.
@@ -80,6 +81,8 @@ pub(crate) struct Query {
     pub(crate) head: Option<usize>,
     /// The groups of entries that it names: servers or categories.
     pub(crate) groups: Vec<u32>,
+    /// Whether most of its words are written with other letters than English.
+    pub(crate) is_foreign_script: bool,
     /// The verbs of tools that would undo what it asks for.
     pub(crate) contraries: Contraries,
 }
@@ -88,12 +91,9 @@ impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(crate) fn read(text: &str, index: &Index) -> Self {
         let mut said = query_words(text, index);
-        let telling = || said.iter().filter(|word| !word.is_stop);
-        let known = telling().filter(|word| word.term.is_some() || is_weak(&word.stem)).count();
-        let foreign = 2 * known <= telling().count();
-        said.iter_mut().for_each(|word| word.mend(index, foreign));
-        let plain: Vec<String> =
-            said.iter().map(|word| word.meant.as_ref().unwrap_or(&word.text).clone()).collect();
+        translate(&mut said, text);
+        said.iter_mut().for_each(|word| word.mend(index));
+        let plain: Vec<String> = said.iter().map(QueryWord::plain).collect();
         let mut request = Request::read(&plain);
         if request.verb.is_some_and(|verb| index.undoes(&said[verb])) {
             request = request.removing();
@@ -101,16 +101,31 @@ impl Query {
         let head = head(&plain, request.verb);
         let contraries = Contraries::read(&plain, &request, head, index);
         let groups = index.groups_in(text);
-        let query = Self { request, length: said.len(), head, groups, contraries, ..Self::default() };
-        let mut reading = Reading { index, query, sum: Sum::default(), foreign };
+        let is_foreign_script = is_foreign_script(text);
+        let query = Self {
+            request,
+            length: said.len(),
+            head,
+            groups,
+            is_foreign_script,
+            contraries,
+            ..Self::default()
+        };
+        let mut reading = Reading { index, query, sum: Sum::default() };
         if request.asks_who_may {
             PEOPLE.iter().for_each(|word| reading.sum.add(&Sum::of_word(word)));
         }
         reading.phrases(&said);
         said.iter().enumerate().for_each(|(place, word)| reading.word(word, place));
-        reading.dense(text, said.len());
         reading.query.meaning = reading.sum.meaning();
         reading.query
+    }
+}
+
+impl Query {
+    /// Whether it is in a language that neither the catalog nor the lists of words have.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.is_foreign_script && self.units.iter().all(|unit| unit.senses.is_empty())
     }
 }
 
@@ -120,8 +135,6 @@ struct Reading<'i> {
     query: Query,
     /// Sum of its words.
     sum: Sum,
-    /// Whether few of its words are of the catalog.
-    foreign: bool,
 }
 
 impl Reading<'_> {
@@ -155,7 +168,10 @@ impl Reading<'_> {
         let QueryWord { text, stem, term: own, is_stop, .. } = word;
         let own = *own;
         let mut sum = Sum::of_word(text);
-        if *is_stop || text.chars().all(char::is_numeric) || is_dense(text) && own.is_none() {
+        if *is_stop
+            || text.chars().all(char::is_numeric)
+            || is_dense(text) && own.is_none() && word.meanings.is_empty()
+        {
             self.sum.add(&sum);
             return;
         }
@@ -186,12 +202,11 @@ impl Reading<'_> {
             _ => 1.0,
         };
         if own.is_none() && !weak && senses.is_empty() {
-            let meanings = if self.foreign { translations::foreign(text) } else { Vec::new() };
-            if let Some(first) = meanings.first() {
+            if let Some(first) = word.meanings.first() {
                 sum = Sum::of_word(first.word);
-                topic = 1.0;
+                topic = if is_verb { 0.5 } else { 1.0 };
             }
-            meanings.iter().for_each(|meaning| self.sense(meaning.synonym, &mut senses));
+            word.meanings.iter().for_each(|meaning| self.sense(meaning.synonym, &mut senses));
             if let Some(meant) = &word.meant {
                 let term = self.index.term(&stemmed(meant));
                 senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
@@ -217,21 +232,6 @@ impl Reading<'_> {
             None => (self.query.request.is_removal && !is_verb).then(|| format!("un{}", word.text)),
         };
         other.filter(|other| self.index.term(&stemmed(other)).is_some())
-    }
-
-    /// Words of scripts without spaces.
-    fn dense(&mut self, text: &str, place: usize) {
-        for (said, meanings) in translations::dense(text) {
-            let mut senses = Vec::new();
-            let sum = meanings.first().map(|first| Sum::of_word(first.word)).unwrap_or_default();
-            meanings.iter().for_each(|meaning| self.sense(meaning.synonym, &mut senses));
-            if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
-                self.sum.add(&sum);
-                let meaning = sum.meaning();
-                let words = place..place + 1;
-                self.query.units.push(Unit { said, weight: 1.0, topic: 1.0, senses, words, meaning });
-            }
-        }
     }
 }
 

@@ -48,7 +48,7 @@ impl Site<'_> {
         let named = hits.categories.iter();
         let named = named.filter_map(|hint| nodes.iter().position(|node| hint.path == node.segments()));
         let mut hints: Vec<usize> = named.collect();
-        if hints.is_empty() && hits.verdict == Verdict::NoMatch {
+        if hints.is_empty() && matches!(hits.verdict, Verdict::NoMatch | Verdict::UnknownLanguage) {
             hints.extend(self.index.tree.node(ROOT).children.iter().take(MAX_HINTS));
         }
         let category = |node: usize| {

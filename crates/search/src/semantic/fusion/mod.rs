@@ -67,7 +67,7 @@ pub fn fuse(
         let by_score = || other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry));
         rank(one).cmp(&rank(other)).then_with(by_score)
     });
-    hits.truncate(limit);
+    hits.truncate(limit.max(first.len()));
     let is_near = hits.iter().any(|hit| near.confidence(hit.entry) >= FITS);
     let verdict = if is_near { Verdict::Match } else { words.verdict };
     SearchResult { verdict, hits }
