@@ -294,8 +294,10 @@ impl TypedValueParser for FunctionName {
         let names = || Function::all().iter().map(Function::name);
         if nearest(&name, names()).is_empty() {
             let shown = clean_line(&name);
+            let all: Vec<&str> = names().collect();
             let message = format!(
-                "there is no function `{shown}`; call a tool by `toolcrib call tool_exec '{{\"op\": \"{shown}\", \"args\": {{}}}}'`\n"
+                "there is no function `{shown}`; call a tool by `toolcrib call tool_exec '{{\"op\": \"{shown}\", \"args\": {{}}}}'`\n  functions: {}\n",
+                all.join(", ")
             );
             return Err(clap::Error::raw(ErrorKind::InvalidValue, message));
         }

@@ -260,6 +260,7 @@ impl Reader {
     }
 
     /// Runs a decision for a person who confirms it. The run has streams of its own and no folder, so paths are whole.
+    #[expect(clippy::disallowed_methods, reason = "the servers of the page are found as a shell finds them")]
     fn decide(&self, command: &str) -> Option<String> {
         let folder = self.folder.path();
         let words = command.split(" #").next().unwrap_or_default().split_whitespace().skip(1);

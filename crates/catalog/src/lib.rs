@@ -51,7 +51,6 @@ mod trust;
 
 pub use catalog::Catalog;
 pub use findings::Findings;
-pub use names::without_client_prefix;
 pub use open::{Checked, open, open_with};
 pub use own_functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};

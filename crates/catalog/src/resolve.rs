@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use indexmap::IndexSet;
 
 use crate::catalog::Catalog;
-use crate::names::without_client_prefix;
 use crate::tool::Tool;
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::{Effect, quoted, words};
@@ -44,7 +43,7 @@ pub struct CalledName<'n> {
 }
 
 /// What formats put before the name of a function.
-const LISTS: [&str; 3] = ["functions", "default_api", "tools"];
+const LISTS: [&str; 4] = ["functions", "default_api", "tools", "toolcrib"];
 
 /// What clients put before the name of a server and its tool.
 const MCP: &str = "mcp__";
@@ -65,7 +64,7 @@ pub fn called_names(written: &str) -> Vec<CalledName<'_>> {
         name = before;
         names.push(CalledName { name, server: None });
     }
-    if let Some((list, rest)) = name.split_once(['.', ':'])
+    if let Some((list, rest)) = name.split_once(['.', ':', '/']).or_else(|| name.split_once("__"))
         && LISTS.iter().any(|known| known.eq_ignore_ascii_case(list))
     {
         name = rest;
@@ -81,24 +80,28 @@ pub fn called_names(written: &str) -> Vec<CalledName<'_>> {
 }
 
 impl Catalog {
-    /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
+    /// Looks up a canonical name, op, safe name or alias, also behind what formats and clients put before names. An exact canonical
+    /// name always wins.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
-        match self.by_name.get(name).map(Vec::as_slice) {
-            Some([index]) => Resolved::Tool(&self.tools[*index]),
-            Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),
-            None => match without_client_prefix(name).map(|bare| self.resolve(bare)) {
-                Some(found @ (Resolved::Tool(_) | Resolved::Ambiguous(_))) => found,
-                _ => Resolved::Unknown(self.near(name)),
-            },
+        let tools = called_names(name).into_iter().map(|called| self.exactly(called));
+        match tools.into_iter().find(|tools| !tools.is_empty()).as_deref() {
+            Some([tool]) => Resolved::Tool(tool),
+            Some(several) => Resolved::Ambiguous(several.to_vec()),
+            None => Resolved::Unknown(self.near(name)),
         }
+    }
+
+    /// The tools with exactly this name.
+    fn exactly(&self, called: CalledName<'_>) -> Vec<&Tool> {
+        let tools = self.by_name.get(called.name).into_iter().flatten().map(|&index| &*self.tools[index]);
+        tools.filter(|tool| self.may_be_of(tool, called.server)).collect()
     }
 
     /// The one tool that a model means by a name ([`called_names`]), among those that `is_known`; in another case, or with other
     /// separators for a tool that is not destructive. An error has the tools that share the name.
     pub fn called(&self, written: &str, is_known: &dyn Fn(&Tool) -> bool) -> Result<&Tool, Vec<&Tool>> {
         for CalledName { name, server } in called_names(written) {
-            let is_it =
-                |tool: &&Tool| is_known(tool) && server.is_none_or(|server| self.may_be_of(tool, server));
+            let is_it = |tool: &&Tool| is_known(tool) && self.may_be_of(tool, server);
             let exact = self.by_name.get(name).or_else(|| self.by_name.get(&name.to_lowercase()));
             let exact: Vec<&Tool> =
                 exact.into_iter().flatten().map(|&index| &*self.tools[index]).filter(is_it).collect();
@@ -123,9 +126,12 @@ impl Catalog {
     }
 
     /// Whether a tool may be one of this server: what a client calls its server may be any name, but not that of another one.
-    fn may_be_of(&self, tool: &Tool, server: &str) -> bool {
-        let is_of = |tool: &Tool| tool.origin.server.as_deref() == Some(server);
-        tool.origin.server.is_none() || is_of(tool) || !self.tools.iter().any(|tool| is_of(tool))
+    fn may_be_of(&self, tool: &Tool, server: Option<&str>) -> bool {
+        let is_of = |tool: &Tool| tool.origin.server.as_deref() == server;
+        server.is_none()
+            || tool.origin.server.is_none()
+            || is_of(tool)
+            || !self.tools.iter().any(|tool| is_of(tool))
     }
 
     /// Names of tools near an unknown one, best first, at most three: those with its words, then those with nearly its letters.

@@ -23,7 +23,7 @@ pub struct Server {
     pub command: Vec<String>,
     /// Environment variables of the program, next to a few such as `PATH` and `HOME`.
     pub env: IndexMap<String, String>,
-    /// A file of more variables, read at each start.
+    /// A file of more variables, relative to the configuration, read at each start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env_file: Option<String>,
     /// Working folder of the program, relative to the configuration.

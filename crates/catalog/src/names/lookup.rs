@@ -7,19 +7,6 @@ use super::servers::{ServerNames, is_live};
 use crate::function_definitions::is_function;
 use crate::tool::Tool;
 
-/// Names that clients and models put before the names of tools.
-const PREFIXES: [&str; 10] = [
-    "functions.", "functions:", "functions/", "default_api.", "default_api:", "tools.", "toolcrib__",
-    "toolcrib.", "toolcrib:", "toolcrib/",
-];
-
-/// The name behind the prefix of a client, such as `mcp__toolcrib__` or `functions.`.
-pub fn without_client_prefix(name: &str) -> Option<&str> {
-    let of_client = || name.strip_prefix("mcp__")?.split_once("__").map(|(_, rest)| rest);
-    let rest = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).or_else(of_client)?;
-    Some(without_client_prefix(rest).unwrap_or(rest))
-}
-
 /// Every name that leads to a tool: canonical names, safe names, ops, aliases, the names that clients list, and the names that tools had before they
 /// were qualified, which lead to all tools that had them.
 pub(crate) fn lookup<T: Borrow<Tool>>(tools: &[T], servers: &ServerNames) -> HashMap<String, Vec<usize>> {

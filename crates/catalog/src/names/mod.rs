@@ -8,7 +8,6 @@ mod unique;
 
 pub(crate) use canonical::{canonical, clean};
 pub(crate) use lookup::lookup;
-pub use lookup::without_client_prefix;
 pub(crate) use op::{OpGroups, op_parts, written_op};
 pub(crate) use servers::{ServerNames, is_live};
 pub(crate) use unique::assign_unique;

@@ -17,7 +17,7 @@ use super::requester::{FRESH_FOR, McpResult, Requester};
 use crate::call_limiter::CallLimiter;
 use crate::listed_tools::ListedTools;
 use crate::response::Problem;
-use toolcrib_catalog::{Resolved, result_fits, without_client_prefix};
+use toolcrib_catalog::{Resolved, result_fits};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::REDACTED;
@@ -270,10 +270,6 @@ enum CallTarget<'a> {
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
 fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    exact_target(view, bound, name).or_else(|| exact_target(view, bound, without_client_prefix(name)?))
-}
-
-fn exact_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
     if let Some(place) = bound.place(name) {
         return Some(CallTarget::Tool(ToolCall::listed(view, place)));
     }

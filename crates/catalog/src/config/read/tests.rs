@@ -31,6 +31,7 @@ fn with_paths(path: &str) -> String {
         [server.a]
         command = ["x"]
         cwd = "PATH"
+        env_file = "PATH"
         [[serve.issuer]]
         issuer = "https://a.example"
         jwks = "PATH"

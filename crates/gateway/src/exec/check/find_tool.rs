@@ -17,10 +17,7 @@ use toolcrib_definition::{Effect, quoted};
 /// The tool of a call and its place in the catalog, if the caller may use it.
 pub(super) async fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>)> {
     let context = call.context.clone();
-    let by_exact_name = || match context.view.catalog().resolve(&call.request.op) {
-        Resolved::Tool(tool) => context.view.catalog().position(&tool.names.canonical),
-        _ => None,
-    };
+    let by_exact_name = || context.view.catalog().unique_position(&call.request.op);
     let found = match call.request.tool.or_else(by_exact_name) {
         Some(index) => Ok(index),
         None => apart(call, by_name).await,
