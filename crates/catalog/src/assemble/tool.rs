@@ -62,8 +62,10 @@ impl Assembly<'_> {
         reserved_headers(&definition, &place).for_each(&mut report);
         doubt.into_iter().chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
-        let lost = "some of its arguments could not be read";
-        let parameters = if raw.lost_arguments { parameters.refused(lost) } else { parameters };
+        let parameters = match raw.unread {
+            Some(what) => parameters.refused(&format!("{what} could not be read")),
+            None => parameters,
+        };
         let without_arguments = schema::tells(parameters.schema(), &parts.arguments)
             .then(|| std::mem::take(&mut parts.without_arguments));
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::formats::{SETS, is_list_key, schema_keys};
 use super::raw_tool::RawTool;
-use super::read_tool::{lacks_schema, made_call};
+use super::read_tool::{is_about_rule, lacks_schema, made_call};
 use super::shape::{Shape, Surroundings, has_schema, is_meant_as_tool, is_provider_tool};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::{Code, Finding, Place, nearest};
@@ -198,9 +198,11 @@ impl<'a> Walk<'a> {
 
     fn tool(&mut self, shape: Shape, object: &Map<String, Value>, pointer: &str, context: &Context) {
         let place = Place::new(self.file, pointer);
+        let before = self.findings.len();
         let Some((mut definition, parameters)) = shape.read(object, &place, &mut self.findings) else {
             return;
         };
+        let loses_rule = self.findings[before..].iter().any(|finding| is_about_rule(finding, pointer));
         if definition.name.trim().is_empty() {
             return self.nameless(object, pointer);
         }
@@ -240,6 +242,7 @@ impl<'a> Walk<'a> {
             body: format!("{pointer}{}", shape.body()),
             parameters,
             call: (shape == Shape::Registry).then(|| made_call(object)).flatten(),
+            unread: loses_rule.then_some("a rule for its calls"),
             ..RawTool::default()
         });
     }

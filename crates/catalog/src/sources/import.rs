@@ -136,7 +136,7 @@ fn of_openapi(
             definition,
             server: server.clone(),
             body: place.pointer.clone(),
-            lost_arguments: operation.lost_arguments,
+            unread: operation.lost_arguments.then_some("some of its arguments"),
             is_assembled: true,
             place,
             ..RawTool::default()

@@ -25,8 +25,8 @@ pub struct RawTool {
     pub part_places: Option<Arc<PartPlaces>>,
     /// Whether its schema was put together of parts, each of which was checked in its place.
     pub is_assembled: bool,
-    /// Whether some of its arguments could not be read, so that it cannot be called.
-    pub lost_arguments: bool,
+    /// What of it could not be read, so that it cannot be called.
+    pub unread: Option<&'static str>,
     /// The call that a registry has: it was made from more than the registry says.
     pub call: Option<Sample>,
     /// Settings of its source.

@@ -9,7 +9,7 @@ use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, TELLING_KEYS, schema_keys, te
 use super::shape::{Shape, is_argument_map, is_empty, is_schema};
 use crate::sample::Sample;
 use toolcrib_definition::document::{Reader, pointer_join};
-use toolcrib_definition::finding::{Code, Finding, Place, Severity};
+use toolcrib_definition::finding::{Code, Finding, Place, Severity, nearest};
 use toolcrib_definition::schema::walk::keyword;
 use toolcrib_definition::{
     CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema, quoted,
@@ -140,6 +140,21 @@ pub fn read_native(definition: Value, place: &Place, findings: &mut Vec<Finding>
     // Compiled for the first native definition; most dumps have none.
     static NATIVE: LazyLock<Reader<Definition>> = LazyLock::new(Reader::compile);
     NATIVE.read(definition, place, findings)
+}
+
+/// Fields that restrict the calls of a tool.
+const RULES: [&str; 6] =
+    ["allowed_callers", "allowed_roles", "approval", "dry_run", "effect", "when_forbidden"];
+
+/// Whether a finding says that a rule of the tool at this place could not be read. Without the rule, the tool would be too open.
+pub(super) fn is_about_rule(finding: &Finding, tool: &str) -> bool {
+    let below = finding.place.as_ref().and_then(|place| place.pointer.strip_prefix(tool)?.strip_prefix('/'));
+    let field = below.and_then(|below| below.split('/').next()).unwrap_or_default();
+    match finding.code {
+        Code::FieldInvalid => RULES.contains(&field),
+        Code::FieldUnknown => !nearest(field, RULES).is_empty(),
+        _ => false,
+    }
 }
 
 fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String>) {

@@ -276,3 +276,22 @@ fn a_field_of_a_definition_is_read_as_the_one_thing_that_it_can_mean() {
     assert_eq!(codes.iter().filter(|code| **code == "field-repaired").count(), 4);
     assert_eq!(codes.iter().filter(|code| **code == "field-invalid").count(), 1);
 }
+
+#[test]
+fn a_tool_is_closed_while_a_rule_for_its_calls_cannot_be_read() {
+    let closed = |field: &str| {
+        let tool =
+            "- name: get_bonus\n  description: Reads the bonus of a person.\n  parameters: {type: object}\n";
+        let checked = fixture::open_text("tools.yaml", &format!("{tool}  {field}\n"));
+        checked.catalog.tools[0].not_callable().map(str::to_string)
+    };
+    for rule in [
+        "allowed_role: [admin]", "roles: [admin]", "approval: yes", "aproval: true", "effect: delete",
+        "efect: write", "dry_run: on", "when_forbiden: hidden",
+    ] {
+        assert_eq!(closed(rule).as_deref(), Some("a rule for its calls could not be read"), "{rule}");
+    }
+    for other in ["allowed_roles: [admin]", "titel: Bonus", "tags: 7", "x-owner: pay"] {
+        assert_eq!(closed(other), None, "{other}");
+    }
+}
