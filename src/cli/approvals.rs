@@ -199,7 +199,9 @@ impl Current {
                 && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
         };
         let named = place.catalog.as_ref().filter(|args| args.is_named());
-        if let Some(args) = named.filter(|_| approvals.iter().any(is_open)) {
+        if let Some(args) = named
+            && approvals.iter().any(is_open)
+        {
             current.catalog = Some(args.open(io)?.catalog);
             current.key = block_on(place.state.hash_key())?;
         }

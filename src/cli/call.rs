@@ -150,9 +150,9 @@ impl CallArgs {
     fn selecting(&self, mut arguments: Value) -> Result<Value, CommandError> {
         let Some(select) = &self.select else { return Ok(arguments) };
         let takes_it = self.function.definition().is_some_and(|tool| has_property(tool, "select"));
-        match arguments.as_object_mut().filter(|_| takes_it) {
-            Some(fields) => fields.insert("select".into(), select.as_str().into()),
-            None => return Err(CommandError::Usage("--select is for tool_exec and read_result".into())),
+        match arguments.as_object_mut() {
+            Some(fields) if takes_it => fields.insert("select".into(), select.as_str().into()),
+            _ => return Err(CommandError::Usage("--select is for tool_exec and read_result".into())),
         };
         Ok(arguments)
     }

@@ -29,7 +29,9 @@ pub(super) fn tool(tool: &Tool, written: &LintedDefinition, report: &mut impl Fn
         let message = format!("\"{}\" only repeats the name", clean_line(description));
         report(Finding::new(Code::DescriptionTautological, message));
     }
-    if let Some(schema) = tool.input.schema.as_ref().filter(|_| !written.places.is_assembled) {
+    if !written.places.is_assembled
+        && let Some(schema) = &tool.input.schema
+    {
         report_mistakes(schema.value(), &written.places.schema, report);
     }
     let schema = tool.input.schema.as_ref().map_or("", |schema| schema.text());

@@ -182,10 +182,13 @@ fn lost_definition(value: &serde_json::Value, pointer: &str, depth: usize) -> Op
     let below = |(key, value): (String, &serde_json::Value)| {
         lost_definition(value, &pointer_join(pointer, &key), depth + 1)
     };
-    if let Some(items) = value.as_array().filter(|_| depth < DEEPEST) {
+    if depth >= DEEPEST {
+        return None;
+    }
+    if let Some(items) = value.as_array() {
         return items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).find_map(below);
     }
-    let object = value.as_object().filter(|_| depth < DEEPEST)?;
+    let object = value.as_object()?;
     if openapi::is_path_map(object) {
         let help = "an OpenAPI document has `openapi: 3.1.0`, or `swagger: \"2.0\"`, and its operations below `paths`";
         return Some((pointer.to_string(), help));

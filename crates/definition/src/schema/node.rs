@@ -160,7 +160,9 @@ impl<'s> Node<'s> {
         self.parts.push(part);
         let InPlace { reference, all, any, one } = self.take(part);
         self.is_reference |= reference.is_some();
-        if let Some(reference) = reference.filter(|_| self.reading.follows) {
+        if self.reading.follows
+            && let Some(reference) = reference
+        {
             if self.reading.names.is_some_and(|names| names.contains_key(reference)) {
                 self.named = Some(reference);
             } else if let Some(target) = resolve_local(reference, self.reading.root) {

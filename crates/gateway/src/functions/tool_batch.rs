@@ -120,7 +120,8 @@ async fn run_stage(
             answers[index] = function.call(context, input).await;
             continue;
         }
-        let (function, context) = (*function, context.clone());
+        let function = *function;
+        let context = context.clone();
         let call = async move { (index, function.call(&context, input).await) };
         running.spawn(WaitBudget::current().with(call));
     }

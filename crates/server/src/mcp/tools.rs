@@ -130,35 +130,14 @@ pub(super) async fn call(
             if let Ok(Some(envelope)) = answer.as_ref().map(Answer::envelope)
                 && let Some(original) = &envelope.original
             {
-                let (mut result, mut written) = passed_on(original, envelope)?;
-                let has_data = result.structured_content.is_some();
-                if let Some(schema) = promised
-                    && let Some(data) =
-                        result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
-                {
-                    keep_promise(&mut result, schema, Some(data));
-                }
-                if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
-                    let data = original.structured().map(Value::to_string);
-                    result.content.extend(data.map(ContentBlock::text));
-                }
-                if let Some(fields) = written.as_object_mut().filter(|_| is_newer) {
-                    fields.insert("resultType".into(), "complete".into());
-                }
-                let is_same = result.structured_content.is_some() == has_data;
-                return Ok((result, is_same.then_some(written)));
+                return by_its_name(original, envelope, promised.map(AsRef::as_ref), is_newer);
             }
             (answer, None)
         }
         None => return Err(unknown(requester, &request.name)),
     };
     let mut about = requester.meta();
-    if let Ok(Some(McpAnswer::Result(original))) =
-        answer.as_ref().map(|answer| answer.envelope()?.original.as_deref())
-        && let Some(theirs) = original.get("_meta").and_then(Value::as_object)
-    {
-        about.0.extend(theirs.clone());
-    }
+    about.0.extend(answer.as_ref().ok().and_then(meta_of_server).cloned().unwrap_or_default());
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     let own_data = |answer: &Answer| answer.envelope()?.outcome.as_ref().ok().cloned();
     let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
@@ -195,6 +174,39 @@ pub(super) async fn call(
         Some(written)
     });
     Ok((result, written))
+}
+
+/// The result of a server for a client that called its tool by name, and the same as it is to be written.
+fn by_its_name(
+    original: &McpAnswer,
+    envelope: &Envelope,
+    promised: Option<&JsonObject>,
+    is_newer: bool,
+) -> McpResult<(CallToolResult, Option<Value>)> {
+    let (mut result, mut written) = passed_on(original, envelope)?;
+    let has_data = result.structured_content.is_some();
+    if let Some(schema) = promised
+        && let Some(data) = result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
+    {
+        keep_promise(&mut result, schema, Some(data));
+    }
+    if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
+        let data = original.structured().map(Value::to_string);
+        result.content.extend(data.map(ContentBlock::text));
+    }
+    if is_newer && let Some(fields) = written.as_object_mut() {
+        fields.insert("resultType".into(), "complete".into());
+    }
+    let is_same = result.structured_content.is_some() == has_data;
+    Ok((result, is_same.then_some(written)))
+}
+
+/// The metadata that a server gave its result.
+fn meta_of_server(answer: &Answer) -> Option<&JsonObject> {
+    match answer.envelope()?.original.as_deref()? {
+        McpAnswer::Result(original) => original.get("_meta")?.as_object(),
+        McpAnswer::Error { .. } => None,
+    }
 }
 
 fn written_block(block: &ClientBlock) -> Value {

@@ -118,7 +118,8 @@ impl Repairing<'_> {
             self.word(pointer, "the text of a schema was read as the schema");
             *value = schema;
             self.schema(value, &mut pointer.to_string());
-        } else if let Some(properties) = meant("properties", &written, None).filter(|_| written != json!([]))
+        } else if written != json!([])
+            && let Some(properties) = meant("properties", &written, None)
         {
             self.word(pointer, "a list of arguments was read as a schema of an object");
             *value = json!({ "type": "object", "properties": properties });
