@@ -585,15 +585,20 @@ fn edits_of_the_file_during_a_run_are_not_lost() {
     let slow = "sleep 0.3; exec sh SHELF";
     let entry = |name: &str| json!({"mcpServers": {"shelf": {"command": "sh", "args": ["-c", slow]}, name: {"command": "sh", "args": ["SHELF"]}}});
     home.write(".cursor/mcp.json", &entry("first").to_string());
-    let adopting = home.command(&["adopt", "cursor"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut adopting = home.command(&["adopt", "cursor"]);
+    let piped = std::process::Stdio::piped;
+    let adopting = adopting.stdout(piped()).stderr(piped()).spawn().unwrap();
     let lock = home.at(".config/toolcrib");
     while !lock.exists() {
         std::thread::yield_now();
     }
-    home.write(".cursor/mcp.json", &entry("second").to_string());
+    // As clients write: never half a file.
+    home.write(".cursor/edited.json", &entry("second").to_string());
+    std::fs::rename(home.at(".cursor/edited.json"), home.at(".cursor/mcp.json")).unwrap();
     // A second run waits for the first one.
     home.run(&["adopt", "cursor"]);
-    assert!(adopting.wait_with_output().unwrap().status.success());
+    let first = adopting.wait_with_output().unwrap();
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let toml = home.read(&format!("{OURS}/toolcrib.toml"));
     assert!(toml.contains("\"second\"") && !home.read(".cursor/mcp.json").contains("second"), "{toml}");
     home.done(&["adopt", "cursor", "--undo"]);
