@@ -47,7 +47,9 @@ def test_a_catalog_is_bound_for_every_provider(catalog, made, provider):
         full = json.dumps(catalog.payload(provider, mode="full"))
         for tool, _ in made:
             names = tool.name, tool.safe_name, tool.safe_name.replace("-", "_")
-            assert any(json.dumps(name) in full for name in names), names
+            # MCP clients put a prefix before names, so that long ones are cut.
+            shown = [json.dumps(name)[:41] if provider == "mcp" and len(name) > 49 else json.dumps(name) for name in names]
+            assert any(name in full for name in shown), names
     except toolcrib.PayloadError as refused:
         assert "too many" in str(refused)
 
