@@ -48,7 +48,7 @@ def test_a_catalog_is_bound_for_every_provider(catalog, made, provider):
         for tool, _ in made:
             names = tool.name, tool.safe_name, tool.safe_name.replace("-", "_")
             # MCP clients put a prefix before names, so that long ones are cut.
-            shown = [json.dumps(name)[:41] if provider == "mcp" and len(name) > 49 else json.dumps(name) for name in names]
+            shown = [json.dumps(name)[:38] if provider == "mcp" and len(name) > 49 else json.dumps(name) for name in names]
             assert any(name in full for name in shown), names
     except toolcrib.PayloadError as refused:
         assert "too many" in str(refused)
