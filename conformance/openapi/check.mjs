@@ -58,7 +58,9 @@ function properties(schema, root, all = new Map(), depth = 0) {
 
 /** The types of a schema, without null; empty where it does not say one. */
 function types(schema, root) {
-  const type = resolved(schema, root).type;
+  const { type, enum: values } = resolved(schema, root);
+  // Where no value has the type, no call would be valid, and the values decide.
+  if (type === 'string' && Array.isArray(values) && values.length > 0 && values.every(Number.isInteger)) return 'integer';
   return [type].flat().filter(word => typeof word === 'string' && word !== 'null').map(word => (word === 'file' ? 'string' : word)).sort().join();
 }
 
