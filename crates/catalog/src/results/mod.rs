@@ -1,4 +1,4 @@
-//! Results of calls: the [part](select) that somebody wants, the [shape] of the whole, and [references](reference) of calls to
+//! Results of calls: the [part](select) that somebody wants, the [shape] of the whole, and [references](mod@reference) of calls to
 //! results of earlier ones.
 
 mod json_length;
