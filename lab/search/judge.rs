@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolcrib::catalog::{Tool, open};
 use toolcrib::config;
+use toolcrib::definition::words;
 use toolcrib::search::{Index, IndexEntry, SearchRequest, SearchResult, Verdict};
 
 /// Requests in other languages over English tools: language, catalog, expected tools, query.
@@ -254,20 +255,6 @@ fn names(judged: &Judged, shares: &mut Shares) {
             shares.count("a name with a slip in a sentence: first", first(&among) == Some(six[place]));
         }
     }
-}
-
-/// The words of an identifier, in lower case.
-fn words(name: &str) -> Vec<String> {
-    let mut text = String::new();
-    let mut last = ' ';
-    for c in name.chars() {
-        if !c.is_alphanumeric() || last.is_lowercase() && c.is_uppercase() {
-            text.push(' ');
-        }
-        text.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
-        last = c;
-    }
-    text.split_whitespace().map(str::to_string).collect()
 }
 
 /// The verb with a contrary that a name begins or ends with, and the words beside it.

@@ -10,7 +10,7 @@ use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
 use super::runtime::runtime;
 use super::servers::credentials;
-use toolcrib_catalog::config::{Environment, NAME_IT, Server, Workspace};
+use toolcrib_catalog::config::{Environment, NAME_IT, Server, Workspace, live_server};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::nearest;
 use toolcrib_front::credentials::{PendingSignIn, SignIn, SignInError};
@@ -206,7 +206,7 @@ pub(super) fn servers(workspace: &Workspace) -> Vec<(String, &Server)> {
     let config = &workspace.config;
     let live = config.live_sources().filter_map(|(called, source)| Some((called, source.mcp.as_ref()?)));
     let live: Vec<(String, &Server)> =
-        live.map(|(called, server)| (called.trim_start_matches("mcp:").to_string(), server)).collect();
+        live.map(|(called, server)| (live_server(&called).unwrap_or(&called).to_string(), server)).collect();
     let configured = config.servers.iter().map(|(called, server)| (called.clone(), server));
     configured.chain(live).collect()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Facts, ResultRule};
+use crate::config::{Facts, ResultRule, live_server};
 use crate::schema::ToolArgument;
 use crate::schema::{Callable, Parameters};
 use toolcrib_definition::finding::{Code, Finding, Place};
@@ -232,7 +232,7 @@ impl Tool {
 
     /// The name by which people know it: the one that a client lists for a live server's tool, and the op of any other.
     pub fn shown_name(&self) -> &str {
-        if self.origin.place.file.starts_with("mcp:") { &self.names.canonical } else { &self.names.op }
+        if live_server(&self.origin.place.file).is_some() { &self.names.canonical } else { &self.names.op }
     }
 
     /// The name under which MCP clients list it: `^[A-Za-z0-9_.-]+$`, short enough for the prefix of the client.

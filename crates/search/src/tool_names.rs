@@ -11,6 +11,7 @@ use crate::meaning::is_word;
 use crate::stems::stemmed;
 use crate::stop_words::is_stop;
 use crate::words::{plain, words};
+use toolcrib_catalog::called_names;
 
 /// Longest query that can be a name, in bytes.
 const MAX_NAME: usize = 200;
@@ -22,9 +23,8 @@ const MIN_TOGETHER: usize = 8;
 
 /// What separates the words of identifiers.
 const SEPARATORS: [char; 6] = ['_', '.', '-', ':', '/', '#'];
-/// What a query begins with that lists names, and what clients put before a name.
+/// What a query begins with that lists names.
 const SELECTION: &str = "select:";
-const PREFIXES: [&str; 3] = ["mcp__", "functions.", "tools/"];
 /// Words of a request that its name leaves out.
 const ARTICLES: [&str; 7] = ["a", "an", "the", "this", "that", "my", "our"];
 
@@ -60,8 +60,8 @@ impl Index {
         }
         let is_selection = query.trim_start().starts_with(SELECTION);
         for (identifier, is_quoted) in identifiers(query).take(MAX_IDENTIFIERS) {
-            let is_meant =
-                is_selection || is_quoted || PREFIXES.iter().any(|prefix| identifier.starts_with(prefix));
+            let has_prefix = called_names(identifier).len() > 1;
+            let is_meant = is_selection || is_quoted || has_prefix;
             all.extend(self.identified(identifier, is_meant));
         }
         all.into_iter().map(|entry| entry as usize).collect()

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use toolcrib_catalog::{Tool, config, open};
-use toolcrib_definition::Effect;
+use toolcrib_definition::{Effect, words};
 use toolcrib_search::{Index, IndexEntry, SearchRequest, SearchResult, Verdict};
 
 /// Verbs, each with what undoes it.
@@ -81,20 +81,6 @@ static CATALOGS: LazyLock<Vec<Real>> = LazyLock::new(|| {
     assert!(all.iter().all(|real| real.tools.len() > 20));
     all
 });
-
-/// The words of an identifier, in lower case.
-fn words(name: &str) -> Vec<String> {
-    let mut text = String::new();
-    let mut last = ' ';
-    for c in name.chars() {
-        if !c.is_alphanumeric() || last.is_lowercase() && c.is_uppercase() {
-            text.push(' ');
-        }
-        text.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
-        last = c;
-    }
-    text.split_whitespace().map(str::to_string).collect()
-}
 
 /// The thing in a name that begins or ends with a verb.
 fn thing(name: &str, verb: &str) -> Option<Vec<String>> {

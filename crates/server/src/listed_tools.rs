@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::ListingPolicy;
 use toolcrib_catalog as catalog;
-use toolcrib_catalog::config::Mode;
+use toolcrib_catalog::config::{Mode, live_server};
 use toolcrib_catalog::{Catalog, Profile};
 use toolcrib_definition::{Backend, DescriptionMode, Effect, clean_line, is_hidden};
 use toolcrib_gateway::exec::backend::Backends;
@@ -155,7 +155,7 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
 /// Lists a tool as its live server does, since the server's answers are passed on unchanged too.
 fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
     let Some(fields) = listed.as_object_mut() else { return };
-    if !tool.origin.place.file.starts_with("mcp:") {
+    if live_server(&tool.origin.place.file).is_none() {
         return;
     }
     let schema = tool.input.schema.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());

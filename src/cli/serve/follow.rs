@@ -6,8 +6,8 @@ use crate::cli::catalog::CatalogArgs;
 use crate::cli::error::CommandError;
 use crate::cli::io::Io;
 use toolcrib_catalog::Findings;
+use toolcrib_catalog::config::live_server;
 use toolcrib_catalog::config::{self, Config};
-use toolcrib_catalog::sources::LIVE;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding};
 use toolcrib_definition::guard::{MISTAKE, guarded_now};
@@ -108,7 +108,7 @@ pub(super) fn log_definitions(findings: &Findings, before: Option<&Findings>) {
     for finding in findings.definitions().filter(is_new).take(MAX_LOGGED) {
         let place = finding.place.clone().unwrap_or_default();
         let code = finding.code.as_str();
-        let server = clean_line(place.file.trim_start_matches(LIVE));
+        let server = clean_line(live_server(&place.file).unwrap_or(&place.file));
         tracing::warn!(code, server, "{}", clean_line(&finding.message));
     }
 }

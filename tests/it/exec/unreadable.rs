@@ -118,6 +118,12 @@ fn a_result_of_an_mcp_server_that_is_none_leaves_a_write_of_unknown_outcome() {
         assert!(matches!(code(&first), "OUTCOME_UNKNOWN" | "BACKEND_TIMEOUT"), "{answer}: {first}");
         assert_eq!(code(&again), "OUTCOME_UNKNOWN", "{answer}: {again}");
     }
+    // A kind of block that nobody knows here is a result all the same.
+    let (first, again) = asked(r#""result":{"content":[{"type":"unheard of"}]}"#);
+    assert_eq!(
+        (&first["result"][0]["type"], &again["meta"]["replayed"]),
+        (&json!("unheard of"), &json!(true))
+    );
     let (first, again) = asked(r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#);
     assert_eq!((code(&first), &again["meta"]["replayed"]), ("BACKEND_ERROR", &json!(true)), "{again}");
 }

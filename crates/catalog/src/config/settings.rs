@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exec::{ApprovalNotice, Exec};
 use super::lint::Lint;
+use super::live_name::live_name;
 use super::overlay::Overlay;
 use super::pages::{Category, Render, ShortDescription};
 use super::payload::{Payload, Repair};
@@ -93,7 +94,7 @@ impl Config {
             .filter(|(_, source)| source.mcp.as_ref().is_some_and(|server| server.problem().is_none()))
             .map(|(index, source)| {
                 let name = source.server.clone().unwrap_or_else(|| (index + 1).to_string());
-                (format!("mcp:{name}"), source)
+                (live_name(&name), source)
             })
     }
 }

@@ -10,9 +10,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Serialize, Serializer};
 
-use crate::config::{Config, LintLevel};
+use crate::config::{Config, LintLevel, live_server};
 use crate::lint::CatalogLint;
-use crate::sources::LIVE;
 use crate::tool::Tool;
 use severity::{configure_severities, severity};
 use toolcrib_definition::document::{Document, locate};
@@ -133,7 +132,7 @@ impl Unlinted {
 /// Whether a finding says what was done about a definition of a live server.
 fn is_about_definition(finding: &Finding) -> bool {
     matches!(finding.code, Code::DefinitionLeftOut | Code::DefinitionRepaired | Code::NameQualified)
-        && finding.place.as_ref().is_some_and(|place| place.file.starts_with(LIVE))
+        && finding.place.as_ref().is_some_and(|place| live_server(&place.file).is_some())
 }
 
 /// Keeps the first of equal findings in files that several tools share.

@@ -2,15 +2,14 @@
 
 use std::collections::HashSet;
 
-use crate::config::Config;
-use crate::sources::LIVE;
+use crate::config::{Config, live_server};
 use crate::tool::Tool;
 use toolcrib_definition::finding::Place;
 use toolcrib_definition::slug;
 
 /// Whether a live server has listed what is at this place.
 pub(crate) fn is_live(place: &Place) -> bool {
-    place.file.starts_with(LIVE)
+    live_server(&place.file).is_some()
 }
 
 /// The names of all servers, whether these have answered or not.

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::judge::judged;
-use crate::config::{MissingVariable, Server, Source, Workspace};
+use crate::config::{MissingVariable, Server, Source, Workspace, live_name};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::{Document, Format};
 use toolcrib_definition::finding::{Code, Finding, Place};
-
-/// The beginning of the name that the list of a live server has as a file.
-pub const LIVE: &str = "mcp:";
 
 /// Most characters of a server's title.
 const MAX_TITLE: usize = 60;
@@ -106,7 +103,7 @@ pub(super) fn answers(workspace: &Workspace, listings: &Listings) -> Vec<ServerL
 
 fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerListing {
     let mut source = workspace.config.sources.get(index).cloned().unwrap_or_default();
-    let name = format!("{LIVE}{}", source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
+    let name = live_name(&source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
     let found = |code: Code, message: String| {
         let finding = Finding::new(code, message);
         match &workspace.document {

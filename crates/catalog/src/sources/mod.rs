@@ -35,7 +35,7 @@ pub use collect::collect;
 pub use files::{entries, roots};
 pub use import::registry_version;
 use import::{ImportedFile, import};
-pub use listings::{Awaited, LIVE, Listing, Listings, NoList, live_servers};
+pub use listings::{Awaited, Listing, Listings, NoList, live_servers};
 pub use parts::PartPlaces;
 use parts::{Parts, References};
 pub use raw_tool::{Origin, RawTool};

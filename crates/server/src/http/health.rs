@@ -7,7 +7,7 @@ use super::request_context::OpenRequest;
 use crate::RequestCatalog;
 use crate::response::{Media, Problem, ProblemCode, Response, no_store, preferred};
 use toolcrib_catalog::Findings;
-use toolcrib_catalog::sources::LIVE;
+use toolcrib_catalog::config::live_name;
 use toolcrib_definition::finding::{Finding, Severity};
 use toolcrib_front::address::AddressState;
 use toolcrib_front::mcp::{LiveServer, Status};
@@ -114,7 +114,7 @@ fn server(server: &LiveServer, findings: &Findings) -> Value {
 
 /// What was repaired, renamed or left out in the definitions of a server.
 pub(super) fn findings_of<'f>(server: &LiveServer, findings: &'f Findings) -> Vec<&'f Finding> {
-    let file = format!("{LIVE}{}", server.endpoint.name);
+    let file = live_name(&server.endpoint.name);
     let is_of = |finding: &&Finding| finding.place.as_ref().is_some_and(|place| place.file == file);
     findings.definitions().filter(is_of).collect()
 }

@@ -3,7 +3,7 @@
 use super::backend_error::{BackendError, BackendErrorKind, Result};
 use crate::caller::Caller;
 use toolcrib_catalog::Tool;
-use toolcrib_catalog::config::{ActsAs, Config, Server};
+use toolcrib_catalog::config::{ActsAs, Config, Server, live_server};
 use toolcrib_definition::HttpBackend;
 use toolcrib_front::credentials::{CallerToken, SignInProblem, acts_as};
 
@@ -23,7 +23,7 @@ pub(super) fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Serve
 
 /// A server's name without `mcp:`, as people write it.
 pub(super) fn bare(name: &str) -> &str {
-    name.strip_prefix("mcp:").unwrap_or(name)
+    live_server(name).unwrap_or(name)
 }
 
 /// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only
