@@ -47,15 +47,45 @@ pub fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Finding>) {
     (walk.tools, walk.findings)
 }
 
-/// Whether a document is a list of tools, or a table of servers, that has none.
-pub(super) fn is_empty_list(document: &Value) -> bool {
-    let is_empty = |value: &Value| {
-        value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
+/// The place of the list of tools of a document, if it is empty.
+pub(super) fn empty_list(document: &Value) -> Option<String> {
+    let is_empty = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
     };
-    let is_list = |key: &str| is_list_key(key) || key == "mcpServers";
-    let mut fields = document.as_object().into_iter().flatten();
-    document.as_array().is_some_and(Vec::is_empty)
-        || fields.any(|(key, value)| is_list(key) && is_empty(value))
+    if document.as_array().is_some_and(Vec::is_empty) {
+        return Some(String::new());
+    }
+    let (at, fields) = answer(document)?;
+    let (key, _) = fields.iter().find(|(key, value)| is_list_key(key) && is_empty(value))?;
+    Some(pointer_join(&at, key))
+}
+
+/// The place of the cursor of a further page, in a document or in the last of its lines.
+pub(super) fn next_page(document: &Value) -> Option<String> {
+    let (at, last) = match document {
+        Value::Array(pages) => (format!("/{}", pages.len().checked_sub(1)?), pages.last()?),
+        _ => (String::new(), document),
+    };
+    let (inside, fields) = answer(last)?;
+    let is_page = fields.keys().any(|key| is_list_key(key));
+    let cursor = fields.get("nextCursor").and_then(Value::as_str);
+    (is_page && cursor.is_some_and(|cursor| !cursor.is_empty())).then(|| format!("{at}{inside}/nextCursor"))
+}
+
+/// The fields of a document, or of the JSON-RPC answer that it is, and their place.
+fn answer(document: &Value) -> Option<(String, &Map<String, Value>)> {
+    match document.get("result") {
+        Some(Value::Object(result)) => Some(("/result".into(), result)),
+        _ => Some((String::new(), document.as_object()?)),
+    }
+}
+
+/// Whether a document is a client's table of servers that has none.
+pub(super) fn maps_no_servers(document: &Value) -> bool {
+    let servers = document.get("mcpServers").and_then(Value::as_object);
+    servers.is_some_and(Map::is_empty)
 }
 
 struct Walk<'a> {

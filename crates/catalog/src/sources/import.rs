@@ -48,7 +48,8 @@ pub(super) fn import(
         let (tools, findings) = collect::collect(&document.file, &document.value);
         DocumentTools { tools, findings, ..DocumentTools::default() }
     };
-    if tools.is_empty() && findings.is_empty() && !collect::is_empty_list(&document.value) {
+    findings.extend(incomplete_list(&document, is_named));
+    if tools.is_empty() && findings.is_empty() && !collect::maps_no_servers(&document.value) {
         findings.push(unknown_format(&document, is_named));
     }
     take_parameters(&mut document, &mut tools);
@@ -152,6 +153,23 @@ fn lacking_key(document: &Document, name: &str, server: Option<&str>, base: &str
     let help = format!("in toolcrib.toml, write under {table}: url = \"{base}?{name}=${{API_KEY}}\"");
     let finding = Finding::new(Code::FieldInvalid, message).at(Place::new(&document.file, "")).help(help);
     Finding { severity: Severity::Warning, ..finding }
+}
+
+/// Reports a list without tools, or whose `nextCursor` leads to tools that the document lacks. An empty list that was only found
+/// in a folder may be of anything.
+fn incomplete_list(document: &Document, is_named: bool) -> Option<Finding> {
+    let is_of_tools = is_named || !document.value.is_array();
+    let (what, help) = if is_of_tools && let Some(pointer) = collect::empty_list(&document.value) {
+        let help = "export the list again; if its tools are gone for good, remove the file";
+        (("the list has no tools", pointer), help)
+    } else {
+        (
+            ("the list has another page, which is not here", collect::next_page(&document.value)?),
+            "export the list with all its pages",
+        )
+    };
+    let (message, pointer) = what;
+    Some(Finding::new(Code::ListIncomplete, message).at(Place::new(&document.file, pointer)).help(help))
 }
 
 pub(super) fn unknown_format(document: &Document, named: bool) -> Finding {

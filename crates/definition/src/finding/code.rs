@@ -80,6 +80,7 @@ codes! {
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
+    ListIncomplete "list-incomplete" Error true "a list of tools is empty, or has only some of its pages";
     DefinitionInvalid "definition-invalid" Error true "a definition or an argument of one cannot be used at all, since it has no name or no form that can be read";
     DefinitionLeftOut "definition-left-out" Warning false "a live server lists a definition that no client could use, and it was left out";
     DefinitionRepaired "definition-repaired" Info false "a definition has mistakes that clients refuse, and was repaired";

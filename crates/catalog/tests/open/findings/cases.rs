@@ -89,6 +89,15 @@ pub const CASES: &[Case] = &[
         &[("toolcrib.toml", "[[source]]\npath = \"a.json\"\n"), ("a.json", "{\"a\": 1}")],
         ("a.json", Some(1), ""),
     ),
+    ("list-incomplete", &[("tools.json", r#"{"tools": []}"#)], ("tools.json", Some(1), "/tools")),
+    (
+        "list-incomplete",
+        &[(
+            "tools.json",
+            r#"{"result": {"tools": [{"name": "read_file", "inputSchema": {}}], "nextCursor": "2"}}"#,
+        )],
+        ("tools.json", Some(1), "/result/nextCursor"),
+    ),
     (
         "definition-invalid",
         &[("a.json", "{\"tools\":[\n1,\n{\"parameters\":{}}]}")],
