@@ -56,6 +56,11 @@ impl Folder {
         self.path.join(SECRETS)
     }
 
+    /// The state, with what was called and approved; it stays when the adoption is undone.
+    pub(super) fn state(&self) -> PathBuf {
+        self.path.join(STATE)
+    }
+
     /// A copy of the client's file. Its extension keeps it from being read as definitions.
     pub(super) fn backup(&self) -> PathBuf {
         self.path.join(format!("{}.before-toolcrib", self.name))
@@ -101,9 +106,7 @@ impl Folder {
             !configuration.is_empty() && (hash(&configuration) != record.configured || !has_only_moved);
         // The record goes last, so that a killed run can be repeated.
         let own = [self.backup(), self.path.join(FILE)];
-        let state = ["", "-wal", "-shm"].map(|ending| self.path.join(format!("{STATE}{ending}")));
-        let whole = [self.configuration(), self.secrets()].into_iter().chain(state).collect::<Vec<_>>();
-        let whole = if is_kept { Vec::new() } else { whole };
+        let whole = if is_kept { Vec::new() } else { vec![self.configuration(), self.secrets()] };
         let leaving = whole.iter().chain(&own);
         for file in leaving.filter(|file| file.exists()) {
             fs::remove_file(file)?;

@@ -62,6 +62,9 @@ pub(super) fn undo(io: &Io, target: &Target, is_dry: bool, is_json: bool) -> Com
             folder.secrets().display()
         ));
     }
+    if !is_dry && folder.state().exists() {
+        io.note(format!("the record of calls is kept: {}", folder.state().display()));
+    }
     Ok(())
 }
 

@@ -92,10 +92,13 @@ fn an_undone_adoption_leaves_the_file_byte_for_byte() {
     let home = cursor();
     let before = home.read(".cursor/mcp.json");
     home.done(&["adopt", "cursor"]);
-    home.write(&format!("{OURS}/state.db-wal"), "");
     home.done(&["adopt", "cursor", "--undo"]);
     assert_eq!(home.read(".cursor/mcp.json"), before);
     assert!(!home.at(OURS).exists());
+    home.done(&["adopt", "cursor"]);
+    home.write(&format!("{OURS}/state.db"), "calls");
+    home.done(&["adopt", "cursor", "--undo"]);
+    assert_eq!(crate::fixture::tree(&home.at(OURS)).into_keys().collect::<Vec<_>>(), ["state.db"]);
     assert_eq!(home.run(&["adopt", "cursor", "--undo"]).code, 1, "there is nothing to undo");
 }
 
