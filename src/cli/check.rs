@@ -8,7 +8,7 @@ use super::eval::check_labels;
 use super::io::Io;
 use toolcrib_catalog::{Catalog, Checked};
 use toolcrib_definition::finding::{
-    Code, Finding, Severity, github_report, json_report, sarif_report, text_report,
+    Code, Finding, Severity, github_report, json_report, sarif_report, short_report, text_report,
 };
 use toolcrib_definition::grammar::counted;
 
@@ -21,7 +21,7 @@ use toolcrib_definition::grammar::counted;
 pub(super) struct CheckArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The form of the findings: text, json, github (shown at the lines of a pull request), or sarif (for code scanning).
+    /// The form of the findings: text, short (one line each), json, github (shown at the lines of a pull request), or sarif (for code scanning).
     #[arg(long, value_enum, default_value_t = Form::Text, value_name = "FORM")]
     format: Form,
     /// Print the findings as JSON, as with `--format json`.
@@ -43,6 +43,8 @@ pub(super) struct CheckArgs {
 enum Form {
     /// For people, with the lines of the source.
     Text,
+    /// One finding a line, as compilers have them.
+    Short,
     /// One JSON object.
     Json,
     /// GitHub's workflow commands.
@@ -60,6 +62,8 @@ impl CheckArgs {
             io.print(&suggestions(&checked.catalog))?;
         } else if self.format == Form::Sarif {
             io.print(&format!("{:#}\n", sarif_report(&self.shown(&checked), &self.place())))?;
+        } else if self.format == Form::Short {
+            io.print(&short_report(&self.shown(&checked), &self.place()))?;
         } else if self.format == Form::Github {
             io.print(&github_report(&self.shown(&checked), &self.place()))?;
         } else if self.json || self.format == Form::Json {

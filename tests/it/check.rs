@@ -139,6 +139,19 @@ fn findings_for_github_name_the_file_from_the_working_folder() {
 }
 
 #[test]
+fn a_short_finding_is_a_line_that_editors_jump_to() {
+    let folder = faulty();
+    let run = run_in(&folder, &["check", "sub dir", "--format", "short"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let is_short = |line: &str| {
+        let rest = line.strip_prefix("sub dir/a,b.json:1:").unwrap_or_default();
+        let severity = rest.split(": ").nth(1);
+        matches!(severity, Some("error" | "warning")) && rest.ends_with(']')
+    };
+    assert!(run.stdout.lines().count() > 1 && run.stdout.lines().all(is_short), "{}", run.stdout);
+}
+
+#[test]
 fn sarif_holds_to_its_schema() {
     let schema = include_str!("../data/schemas/sarif-2.1.0.json");
     let schema: Value = serde_json::from_str(schema).unwrap();

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use crate::near_names::{SlipPolicy, is_plausible, nearest, normalized};
 pub use code::{Code, Severity};
-pub use report::{github_report, json_report, sarif_report, text_report};
+pub use report::{github_report, json_report, sarif_report, short_report, text_report};
 pub use violation::{SEVERAL_FORMS, Violation, beginning, violations};
 
 /// Place of a finding in the user's files.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::terminal_text::{Excerpt, excerpt, visible};
 use super::{Code, Finding, Place, Severity};
+use crate::clean_line;
 use crate::document::{Cursor, Document};
 use crate::grammar::counted;
 
@@ -90,6 +91,21 @@ pub fn github_report(findings: &[Finding], folder: &str) -> String {
         }
         properties.push(format!("title={}", finding.code));
         format!("::{kind} {}::{}\n", properties.join(","), command_text(&in_full(finding)))
+    };
+    sorted(findings).into_iter().map(line).collect()
+}
+
+/// Findings as compilers and editors have them, one a line: place, severity, message, code. `folder` is that of
+/// [`github_report`].
+pub fn short_report(findings: &[Finding], folder: &str) -> String {
+    let line = |finding: &Finding| {
+        let place = finding.place.as_ref().map(|place| {
+            let place = Place { file: path_from(folder, &place.file), ..place.clone() };
+            format!("{}: ", spot(&place))
+        });
+        let text = in_full(finding).replace("\nhelp: ", "; ");
+        let (place, severity) = (place.unwrap_or_default(), finding.severity.as_str());
+        format!("{place}{severity}: {} [{}]\n", clean_line(&text), finding.code)
     };
     sorted(findings).into_iter().map(line).collect()
 }
