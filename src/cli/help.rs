@@ -21,7 +21,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
 
 /// The command line: its help shows the commands of the first screen, or all of them in groups.
 pub(super) fn command_line(io: &Io, command: clap::Command, all: bool) -> clap::Command {
-    let command = with_first_examples(fitted(io, command));
+    let command = with_short_help(fitted(io, command), "");
     let group = |heading: &str, names: &[&str]| group(io, &command, heading, names);
     let lists: String = if all {
         GROUPS.iter().map(|(heading, names)| group(heading, names)).collect()
@@ -37,12 +37,16 @@ pub(super) fn command_line(io: &Io, command: clap::Command, all: bool) -> clap::
     command.help_template(template)
 }
 
-/// `-h` of a command has to fit a screen, so it shows the first example alone.
-fn with_first_examples(command: clap::Command) -> clap::Command {
+/// Help on a command that fits a screen: one line an option, and the first example. `toolcrib help COMMAND` has the rest.
+fn with_short_help(command: clap::Command, path: &str) -> clap::Command {
     let names: Vec<String> =
         command.get_subcommands().map(|command| command.get_name().to_string()).collect();
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |command| {
+            let path = format!("{path} {name}");
+            let flag = clap::Arg::new("help").short('h').long("help").action(clap::ArgAction::HelpShort);
+            let flag = flag.help(format!("Print help; `toolcrib help{path}` says more"));
+            let command = with_short_help(command.disable_help_flag(true).arg(flag), &path);
             let Some(all) = command.get_after_help().map(ToString::to_string) else { return command };
             let first: Vec<&str> = all.lines().take(2).collect();
             command.after_help(first.join("\n")).after_long_help(all)

@@ -19,11 +19,12 @@ fn the_first_screen_shows_eight_commands_and_where_the_others_are() {
 }
 
 #[test]
-fn the_short_help_of_each_command_fits_a_screen() {
+fn the_help_of_each_command_fits_a_screen() {
     let all = run(&["help", "--all"]).stdout;
     for name in all.split("\nOptions:").next().unwrap().lines().filter_map(named) {
-        let help = run(&[name, "-h"]).stdout;
+        let help = run(&[name, "--help"]).stdout;
         assert!(help.lines().count() <= SCREEN, "{name}: {} lines\n{help}", help.lines().count());
+        assert!(help.contains(&format!("`toolcrib help {name}` says more")), "{help}");
     }
 }
 
@@ -82,7 +83,7 @@ fn named(line: &str) -> Option<&str> {
 
 /// The sections of a command and of those below it.
 fn section(page: &mut String, command: &[&str]) {
-    let printed = run(&[command, &["--help"]].concat());
+    let printed = run(&[&["help"], command].concat());
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     *page +=
         &format!("\n### `toolcrib {}`\n\n```text\n{}\n```\n", command.join(" "), own_help(&printed.stdout));
