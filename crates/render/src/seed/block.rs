@@ -42,14 +42,19 @@ impl Change {
 const BEGIN: &str = "<!-- toolcrib:begin -->";
 const END: &str = "<!-- toolcrib:end -->";
 
-/// Renews the block of the template in the user's text. Outside of one well-formed block no byte changes.
+/// Renews the block of the template in the user's text, with line breaks as the text has them. Outside of one well-formed
+/// block no byte changes.
 fn renew(existing: &str, template: &str) -> Change {
     let Block::One(ours) = find(template) else { return Change::Keep };
-    let block = &template[ours];
+    let line_break = if existing.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let block = &template[ours].replace("\r\n", "\n").replace('\n', line_break);
     let renewed = match find(existing) {
         Block::One(old) => format!("{}{block}{}", &existing[..old.start], &existing[old.end..]),
-        Block::None if existing.is_empty() => format!("{block}\n"),
-        Block::None => format!("{existing}{}{block}\n", gap(existing)),
+        Block::None => format!("{existing}{}{block}{line_break}", line_break.repeat(gap(existing))),
         Block::Unclear => return Change::Unclear,
     };
     // A block at the end of a code fence that is still open would not be found again.
@@ -70,13 +75,14 @@ pub(super) fn hides_block(template: &str, rendered: &str) -> bool {
     matches!(find(template), Block::One(_)) && matches!(find(rendered), Block::Unclear)
 }
 
-/// Line breaks that put one blank line after a text.
-fn gap(text: &str) -> &'static str {
+/// Number of line breaks that put one blank line after a text.
+fn gap(text: &str) -> usize {
     let mut ends = text.rsplit('\n').map(|line| line.trim_end_matches('\r').is_empty());
     match (ends.next(), ends.next()) {
-        (Some(true), Some(true)) => "",
-        (Some(true), _) => "\n",
-        _ => "\n\n",
+        _ if text.is_empty() => 0,
+        (Some(true), Some(true)) => 0,
+        (Some(true), _) => 1,
+        _ => 2,
     }
 }
 
@@ -147,11 +153,12 @@ mod tests {
     fn only_our_block_of_the_users_file_changes() {
         check("Mine.\n", "Mine.\n\n[[\nnew\n]]\n");
         check("Mine.", "Mine.\n\n[[\nnew\n]]\n");
-        check("Mine.\r\n\r\n\n", "Mine.\r\n\r\n\n[[\nnew\n]]\n");
+        check("Mine.\r\n", "Mine.\r\n\r\n[[\r\nnew\r\n]]\r\n");
+        check("Mine.\n\r\n\n", "Mine.\n\r\n\n[[\nnew\n]]\n");
         check("", "[[\nnew\n]]\n");
         check("\n", "\n[[\nnew\n]]\n");
         check("a\n[[\nold\n]]\nb\n", "a\n[[\nnew\n]]\nb\n");
-        check("\u{feff}  [[ \r\nold\r\n]]\t\r\nb", "\u{feff}  [[\nnew\n]]\t\r\nb");
+        check("\u{feff}  [[ \r\nold\r\n]]\t\r\nb", "\u{feff}  [[\r\nnew\r\n]]\t\r\nb");
         assert_eq!(renew("Mine.\n", "no block"), Change::Keep);
     }
 
