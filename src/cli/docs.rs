@@ -24,20 +24,26 @@ pub(super) fn summary(tools: usize, report: &folder::Written) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    format!("{} documented ({})", counted(tools, "tool"), counts.join(", "))
+    let counts = if counts.is_empty() { "nothing changed".into() } else { counts.join(", ") };
+    format!("{} documented ({counts})", counted(tools, "tool"))
 }
 
-/// Names files that stay although their tool is gone.
-pub(super) fn kept(io: &Io, report: &folder::Written, complete: bool) {
-    if report.kept.is_empty() {
-        return;
+/// Names edited files that were replaced, and files that stay although their tool is gone.
+pub(super) fn replaced_or_kept(io: &Io, report: &folder::Written, complete: bool) {
+    if !report.replaced.is_empty() {
+        io.note(format!("replaced your edits in {}", some_of(&report.replaced)));
     }
-    let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    let more = if report.kept.len() > 5 { ", …" } else { "" };
-    let count = counted(report.kept.len(), "file");
-    io.note(if complete {
-        format!("kept {count} of tools that are gone, since they are edited: {shown}{more}")
-    } else {
-        format!("kept {count} as they are, since not all sources could be read: {shown}{more}")
-    });
+    if !report.kept.is_empty() {
+        let why = match complete {
+            true => "of tools that are gone, since they are edited",
+            false => "as they are, since not all sources could be read",
+        };
+        io.note(format!("kept {} {why}: {}", counted(report.kept.len(), "file"), some_of(&report.kept)));
+    }
+}
+
+/// The first names of a list.
+fn some_of(names: &[String]) -> String {
+    let more = if names.len() > 5 { ", …" } else { "" };
+    names.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ") + more
 }

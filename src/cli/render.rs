@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::catalog::CatalogArgs;
-use super::docs::{has_docs, kept, summary};
+use super::docs::{has_docs, replaced_or_kept, summary};
 use super::error::{CommandError, CommandResult, failed};
 use super::findings::refuse_unread;
 use super::io::Io;
@@ -132,7 +132,7 @@ impl Rerun for RenderArgs {
             let report = folder::sync(self.folder(), files, &|done| bar.add(done))?;
             bar.finish();
             io.note(format!("{}: {}{why}", self.folder().display(), summary(tools, &report)));
-            kept(io, &report, checked.catalog.complete);
+            replaced_or_kept(io, &report, checked.catalog.complete);
             if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
     }

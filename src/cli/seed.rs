@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
-use super::docs::{has_docs, kept, summary};
+use super::docs::{has_docs, replaced_or_kept, summary};
 use super::error::{CommandError, CommandResult, failed};
 use super::io::Io;
 use super::progress::Bar;
@@ -196,7 +196,7 @@ fn in_json(seeded: &Seeded, checked: &Checked, tools: usize) -> Value {
         "tools": tools,
         "docs": {
             "created": docs.created, "updated": docs.updated, "removed": docs.removed, "unchanged": docs.unchanged,
-            "kept": docs.kept,
+            "kept": docs.kept, "replaced": docs.replaced,
         },
         "written": seeded.written,
         "kept": seeded.kept,
@@ -206,7 +206,7 @@ fn in_json(seeded: &Seeded, checked: &Checked, tools: usize) -> Value {
 
 /// Reports the files beside the docs.
 fn report(io: &Io, seeded: &Seeded, complete: bool) {
-    kept(io, &seeded.docs, complete);
+    replaced_or_kept(io, &seeded.docs, complete);
     if !seeded.written.is_empty() {
         io.note(format!("wrote {}", seeded.written.join(", ")));
     }

@@ -64,9 +64,12 @@ fn in_json(tool: &ToolSummary) -> Map<String, Value> {
 }
 
 fn written(written: Written) -> String {
-    let Written { created, updated, removed, unchanged, kept } = written;
-    json!({ "created": created, "updated": updated, "removed": removed, "unchanged": unchanged, "kept": kept })
-        .to_string()
+    let Written { created, updated, removed, unchanged, kept, replaced } = written;
+    json!({
+        "created": created, "updated": updated, "removed": removed, "unchanged": unchanged, "kept": kept,
+        "replaced": replaced,
+    })
+    .to_string()
 }
 
 /// A checked catalog of tools. Clones share it.

@@ -58,6 +58,7 @@ export interface Written {
   removed: number;
   unchanged: number;
   kept: string[];
+  replaced: string[];
 }
 
 /** An error of one argument. */

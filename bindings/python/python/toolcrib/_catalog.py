@@ -65,6 +65,7 @@ class Written:
     removed: int
     unchanged: int
     kept: list[str]
+    replaced: list[str]
 
 
 class Payload(dict[str, Any]):

@@ -54,6 +54,8 @@ pub struct Written {
     /// Files outside the set that stay: pruning is off, or they were edited. Edited ones are
     /// the user's from now on.
     pub kept: Vec<String>,
+    /// Files that were edited since an earlier run, and got a new content.
+    pub replaced: Vec<String>,
 }
 
 /// Makes the files in `root` equal to the set; the folder is created if it does not exist. `progress` is called with the
@@ -92,12 +94,15 @@ pub(super) fn write(
     let updated = staged().count() - created;
     let mut kept: Vec<String> = plan.kept.into_keys().chain(plan.released).collect();
     kept.sort_unstable();
+    let edited = staged().filter(|rendered| rendered.was_edited());
+    let replaced = edited.map(|rendered| files.paths[rendered.index].clone()).collect();
     Ok(Written {
         created,
         updated,
         removed: plan.removed.len(),
         unchanged: files.paths.len() - created - updated,
         kept,
+        replaced,
     })
 }
 

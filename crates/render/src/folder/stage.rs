@@ -26,13 +26,20 @@ pub(super) struct Stage<'a> {
 
 /// A rendered file, staged if it differs from the one on disk.
 pub(super) struct Rendered {
-    index: usize,
+    pub(super) index: usize,
     hash: String,
     pub(super) is_staged: bool,
     /// Kind of the entry at its place before.
     pub(super) was: Entry,
     /// The hash of the replaced content, if it was ours.
     replaces: Option<String>,
+}
+
+impl Rendered {
+    /// Returns true if somebody has edited the file since toolcrib wrote it.
+    pub(super) fn was_edited(&self) -> bool {
+        matches!(self.was, Entry::File(_)) && self.replaces.is_none()
+    }
 }
 
 impl<'a> Stage<'a> {
