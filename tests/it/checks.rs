@@ -60,7 +60,7 @@ NOT CHECKED: 9
     NOT CHECKED: the TypeScript package: its npm packages could not be installed
     NOT CHECKED: the documentation site: mdbook could not be installed
     NOT CHECKED: the pages in a browser: the npm packages could not be installed
-    NOT CHECKED: the workflows of releases and the container recipe: the Python packages could not be installed
+    NOT CHECKED: the workflows of releases, the container and deploy recipes: the Python packages could not be installed
 ";
     let (succeeds, told) = run(&folder, false);
     assert!(succeeds && told.contains(list), "{told}");
