@@ -97,7 +97,7 @@ pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let limits = ServeLimits { calls, ..ServeLimits::default() };
     let service = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Default::default(), limits);
     let service = Arc::new(service.with_mcp(mcp::service(Arc::clone(live), 1 << 20)));
-    runtime.spawn(listener.serve(service, std::future::pending()));
+    runtime.spawn(listener.serve(service, std::future::pending(), || ()));
     (address, runtime)
 }
 

@@ -51,6 +51,12 @@ impl Shares {
         Some(Share { own, all })
     }
 
+    /// Waits until all are back. Nobody can take one while this waits.
+    pub async fn until_all_back(&self) {
+        let all = u32::try_from(self.most).unwrap_or(u32::MAX);
+        let _ = self.all.acquire_many(all).await;
+    }
+
     fn of(&self, caller: &str) -> Arc<Semaphore> {
         let mut callers = locked(&self.callers);
         if let Some(own) = callers.get(caller).and_then(Weak::upgrade) {

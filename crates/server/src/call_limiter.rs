@@ -45,6 +45,11 @@ impl CallLimiter {
         Self { tools: places(), others: places(), time: limits.call_time(), services }
     }
 
+    /// Waits until no call runs. No call can begin while this waits.
+    pub(super) async fn until_idle(&self) {
+        tokio::join!(self.tools.until_all_back(), self.others.until_all_back());
+    }
+
     /// Takes a place among the calls that run at once. The request is read before: a client that stops half way holds none.
     pub(super) fn acquire(
         &self,

@@ -430,11 +430,7 @@ async fn listen(
     let service = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
     let service = service.with_mcp(mcp);
     args.announce(io, address, &live);
-    let stop = async {
-        stop.reach(1).await;
-        streams.cancel();
-    };
-    let served = listener.serve(Arc::new(service), stop).await;
+    let served = listener.serve(Arc::new(service), stop.reach(1), || streams.cancel()).await;
     served.map_err(|error| failed(format!("cannot start: {error}")))
 }
 

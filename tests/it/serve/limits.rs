@@ -278,6 +278,45 @@ fn stopping_finishes_what_is_in_flight() {
     assert_eq!(server.ended(Duration::from_secs(5)), Some(0));
 }
 
+/// A proxy that asks `/readyz` sends the next requests elsewhere before the port closes; a call that runs then still ends well.
+#[test]
+fn stopping_lets_clients_go_and_ends_calls_over_mcp_well() {
+    let backend = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tools = r#"[{"name": "get_slow", "description": "Gets it.", "effect": "read", "parameters": {"type": "object"},
+        "backend": {"type": "http", "server": "slow", "method": "GET", "path": "/"}}]"#;
+    let config = format!(
+        "serve.limits.drain_seconds = 2\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n[server.slow]\nurl = \"http://{}\"\n",
+        backend.local_addr().unwrap()
+    );
+    let mut server = Server::of(tools, &config, &[]);
+    let call = r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_slow", "arguments": {}}}"#;
+    let asking = server.posting("/mcp", call).header("accept", "application/json, text/event-stream");
+    let asking = asking.header("mcp-protocol-version", "2025-06-18");
+    let called = std::thread::spawn(move || {
+        let answer = asking.send().unwrap();
+        (answer.status().as_u16(), answer.text().unwrap())
+    });
+    let (mut calling, _) = backend.accept().unwrap();
+    server.terminate();
+    let left = Instant::now();
+    let is_stopping = || server.get("/readyz", &[]).status() == 503;
+    assert!((0..100).any(|_| is_stopping() || {
+        std::thread::sleep(Duration::from_millis(10));
+        false
+    }));
+    let during = server.get("/healthz", &[]);
+    assert_eq!((during.status().as_u16(), &during.headers()["connection"]), (200, &"close".parse().unwrap()));
+    while std::net::TcpStream::connect(&server.address).is_ok() {
+        assert!(left.elapsed() < Duration::from_secs(20), "still listening");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(left.elapsed() >= Duration::from_secs(2), "{:?}", left.elapsed());
+    calling.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok").unwrap();
+    let (status, text) = called.join().unwrap();
+    assert!(status == 200 && text.contains("ok") && !text.contains("isError\":true"), "{status} {text}");
+    assert_eq!(server.ended(Duration::from_secs(8)), Some(0));
+}
+
 #[test]
 fn stopping_does_not_wait_for_ever() {
     let mut server = Server::with("serve.limits.stop_seconds = 1", &[]);

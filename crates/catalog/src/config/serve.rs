@@ -115,7 +115,11 @@ pub struct ServeLimits {
     /// Seconds that a function may take, unless it runs tools.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// Seconds to finish the requests in progress after the signal to stop.
+    /// Seconds after the signal to stop in which `/readyz` says 503 and requests are still answered, so that a proxy sends them to
+    /// other servers.
+    #[schemars(range(min = 0, max = 86_400))]
+    pub drain_seconds: u64,
+    /// Seconds to finish the requests in progress after that.
     #[schemars(range(min = 0, max = 86_400))]
     pub stop_seconds: u64,
 }
@@ -128,6 +132,7 @@ impl Default for ServeLimits {
             calls: 64,
             client_seconds: 30,
             call_seconds: 30,
+            drain_seconds: 0,
             stop_seconds: 10,
         }
     }

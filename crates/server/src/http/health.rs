@@ -1,5 +1,7 @@
 //! `/healthz` and `/readyz`: whether the process is alive, and whether it has a catalog to serve.
 
+use std::sync::atomic::Ordering;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -19,8 +21,11 @@ pub(super) async fn alive() -> Response {
     no_store(StatusCode::OK, Media::Text.content_type(), "ok\n")
 }
 
-/// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
+/// `GET /readyz`: there is a catalog to serve, and the server is not about to stop. In words or, as JSON or with `?verbose`, in detail.
 pub(super) async fn ready(OpenRequest { shared, mut request }: OpenRequest) -> Result<Response, Problem> {
+    if shared.is_stopping.load(Ordering::Relaxed) {
+        return Err(Problem::new(ProblemCode::NotReady, "the server is about to stop"));
+    }
     let is_ready = |view: &CatalogView| !view.catalog().tools.is_empty();
     let verbose =
         request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));

@@ -4,9 +4,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::extract::ConnectInfo;
+use http::HeaderValue;
+use http::header::CONNECTION;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -38,6 +41,9 @@ retry-after: 1\r\nconnection: close\r\n\r\n\
 const KEEPALIVE: TcpKeepalive =
     TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(15));
 
+/// How long the answer of the last call may take to be written, after the call has ended.
+const LAST_ANSWER: Duration = Duration::from_millis(250);
+
 /// Most connections that are being refused.
 const MAX_REFUSALS: usize = 128;
 
@@ -60,18 +66,29 @@ impl Listener {
         self.address
     }
 
-    /// Answers until `stop`, then finishes requests in progress, for a limited time.
-    pub async fn serve(self, service: Arc<HttpService>, stop: impl Future<Output = ()>) -> io::Result<()> {
+    /// Answers until `stop`, and some time longer for clients that have not noticed. Then finishes requests in progress, for a
+    /// limited time: first calls, then streams, which `end_streams` ends.
+    pub async fn serve(
+        self,
+        service: Arc<HttpService>,
+        stop: impl Future<Output = ()>,
+        end_streams: impl FnOnce(),
+    ) -> io::Result<()> {
         let limits = &service.shared.limits;
         let files = file_limit();
         let permits = Arc::new(Semaphore::new(most(limits.connections, files)));
         let refusals = Arc::new(Semaphore::new((files / 8).clamp(1, MAX_REFUSALS)));
         let open = GracefulShutdown::new();
-        let mut stop = std::pin::pin!(stop);
+        let drained = async {
+            stop.await;
+            service.shared.is_stopping.store(true, Ordering::Relaxed);
+            sleep(Duration::from_secs(limits.drain_seconds)).await;
+        };
+        let mut drained = std::pin::pin!(drained);
         loop {
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
-                () = &mut stop => break,
+                () = &mut drained => break,
             };
             match (accepted, Arc::clone(&permits).try_acquire_owned()) {
                 (Ok(connection), Ok(permit)) => {
@@ -93,7 +110,13 @@ impl Listener {
         }
         drop(self.socket);
         let unanswered = open.count();
-        if timeout(Duration::from_secs(limits.stop_seconds), open.shutdown()).await.is_err() {
+        let ending = async {
+            service.shared.call_limiter.until_idle().await;
+            sleep(LAST_ANSWER).await;
+            end_streams();
+        };
+        let finished = async { tokio::join!(ending, open.shutdown()) };
+        if timeout(Duration::from_secs(limits.stop_seconds), finished).await.is_err() {
             tracing::warn!(unanswered, "stopped before all requests were answered");
         }
         Ok(())
@@ -144,10 +167,16 @@ async fn answer(
     let limits = &service.shared.limits;
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.client_time()));
-    let router = service.router.clone();
-    let answering = service_fn(move |mut request: http::Request<Incoming>| {
+    let answering = service_fn(|mut request: http::Request<Incoming>| async {
         request.extensions_mut().insert(ConnectInfo(peer));
-        unread::answered(router.clone(), request)
+        let mut answered = unread::answered(service.router.clone(), request).await;
+        // The client's next request goes to another server.
+        if let Ok(response) = &mut answered
+            && service.shared.is_stopping.load(Ordering::Relaxed)
+        {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        answered
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
@@ -36,6 +37,8 @@ pub(super) struct Shared {
     pub(super) authenticator: Authenticator,
     pub(super) sign_in: SignIn,
     pub(super) limits: ServeLimits,
+    /// Whether the server is about to stop, and wants no new clients.
+    pub(super) is_stopping: AtomicBool,
     /// Shared with each open connection.
     pub(super) connections: Arc<()>,
     pub(super) slow_work: Shares,

@@ -1,6 +1,7 @@
 //! The server of HTTP: its state and its routers.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::Router;
 
@@ -31,6 +32,7 @@ impl HttpService {
             hosts,
             authenticator,
             sign_in: Default::default(),
+            is_stopping: AtomicBool::new(false),
             connections: Arc::default(),
             call_limiter: Arc::new(CallLimiter::new(&limits, Arc::clone(live.services()))),
             slow_work: Shares::new(MAX_SLOW, MAX_SLOW / 2),
