@@ -26,6 +26,8 @@ pub struct Doc {
     pub(super) long: String,
     pub(super) arguments: String,
     pub(super) folded: bool,
+    /// The path of the whole schema, for pages without a function that has it.
+    pub(super) schema: String,
     /// Whether calls need the receipt.
     pub(super) needs_receipt: bool,
     pub(super) returns: Option<String>,
@@ -81,6 +83,7 @@ impl Doc {
             approval: tool.wants_approval(),
             long: prose(&tool.texts.long),
             folded: arguments.folded,
+            schema: path_of_schema(tool),
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
             needs_receipt: catalog.config.exec.require_doc.covers(tool.rules.effect),
             returns: returns(tool),
@@ -134,6 +137,7 @@ impl Doc {
             ("arguments", &self.arguments),
             ("doc_version", &self.doc_version),
             ("receipt", &self.receipt),
+            ("schema", &self.schema),
         ];
         let optional = [
             ("replaced_by", &self.replaced_by),
@@ -188,6 +192,21 @@ impl Doc {
         }
         blake3::hash(&seen)
     }
+}
+
+/// The path of the whole schema beside the page of a tool; `None` if the page leaves nothing out.
+pub fn schema_path(tool: &Tool) -> Option<String> {
+    doc_arguments(tool.input.parameters.schema()).folded.then(|| path_of_schema(tool))
+}
+
+fn path_of_schema(tool: &Tool) -> String {
+    format!("schemas/{}.json", tool.names.safe)
+}
+
+/// The whole schema of a tool.
+pub fn schema_file(tool: &Tool) -> String {
+    let schema = tool.input.schema.as_ref().map_or(tool.input.parameters.schema(), Schema::value);
+    serde_json::to_string_pretty(schema).unwrap_or_default() + "\n"
 }
 
 /// Another tool, linked when it is in the catalog and has a file.

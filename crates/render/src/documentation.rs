@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::doc::{Around, Doc};
+use rayon::prelude::*;
+
+use super::doc::{Around, Doc, schema_file, schema_path};
 use super::error::RenderError;
 use super::folder::{self, Files};
 use super::index::{CategoryPage, DocIndex};
 use super::templates::{TemplateError, Templates};
-use toolcrib_catalog::{Catalog, Profile, ProfileTool, registry};
+use toolcrib_catalog::{Catalog, Profile, ProfileTool, Tool, registry};
 
 /// The documentation of a profile, ready to be written.
 pub struct Docs<'a> {
@@ -110,6 +112,10 @@ impl<'a> Docs<'a> {
         for &entry in &self.profile.tools {
             files.push(format!("{below}{}.md", entry.tool.names.safe), move || self.tool(entry));
         }
+        for (tool, path) in self.schema_files() {
+            let schema = move || Ok::<_, TemplateError>(schema_file(tool));
+            files.push(format!("{below}{path}"), schema);
+        }
         if !withholds_index {
             for page in self.doc_index().pages() {
                 let render = || page.render(self.templates, &self.catalog.version);
@@ -124,6 +130,15 @@ impl<'a> Docs<'a> {
             files.key = self.key();
         }
         files
+    }
+
+    /// The tools with a schema file, since nothing else around their pages has the whole schema, and its path.
+    fn schema_files(&self) -> Vec<(&'a Tool, String)> {
+        if self.around.registry || self.around.functions {
+            return Vec::new();
+        }
+        let file = |entry: &ProfileTool<'a>| Some((entry.tool, schema_path(entry.tool)?));
+        self.profile.tools.par_iter().filter_map(file).collect()
     }
 
     /// The hash of all inputs of the files.

@@ -23,7 +23,7 @@ mod seed;
 mod skills;
 mod templates;
 
-pub use doc::{Around, Doc, Section};
+pub use doc::{Around, Doc, Section, schema_file, schema_path};
 pub use documentation::Docs;
 pub use error::RenderError;
 pub use index::segment_title;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::doc::{Around, Doc};
+use super::doc::{Around, Doc, schema_file, schema_path};
 use super::documentation::Docs;
 use super::error::RenderError;
 use super::folder::Files;
@@ -176,6 +176,10 @@ pub fn skill_files<'f>(docs: &'f Docs<'_>, skills: &'f [Skill]) -> Result<Files<
         for tool in skill.tools.iter().map(|&index| profile.tools[index].tool) {
             let page = move || skill.page(tool, (catalog, profile), templates);
             files.push(format!("{}/{}", skill.name, page_path(tool)), page);
+            if let Some(path) = schema_path(tool) {
+                let schema = move || Ok::<_, TemplateError>(schema_file(tool));
+                files.push(format!("{}/{REFERENCES}/{path}", skill.name), schema);
+            }
         }
     }
     Ok(files)

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use rmcp::model::sha256_digest;
 
 use toolcrib_catalog::{Catalog, Profile};
-use toolcrib_render::{SKILL, TemplateError, Templates, page_path, skills};
+use toolcrib_render::{
+    REFERENCES, SKILL, TemplateError, Templates, page_path, schema_file, schema_path, skills,
+};
 
 /// A skill, ready to be served.
 #[derive(Debug)]
@@ -13,7 +15,7 @@ pub struct ServedSkill {
     pub name: String,
     /// Its use.
     pub description: String,
-    /// `SKILL.md`, then its references.
+    /// `SKILL.md`, then its references: pages, and the schemas that pages shorten.
     pub files: Vec<SkillFile>,
 }
 
@@ -22,14 +24,14 @@ pub struct SkillFile {
     /// The path in the folder of the skill.
     pub path: String,
     /// Its content.
-    pub markdown: Bytes,
+    pub content: Bytes,
     /// SHA-256 of its content, such as `sha256:9f86…`.
     pub digest: String,
 }
 
 impl SkillFile {
-    fn of(path: String, markdown: Bytes) -> Self {
-        Self { path, digest: sha256_digest(&markdown), markdown }
+    fn of(path: String, content: Bytes) -> Self {
+        Self { path, digest: sha256_digest(&content), content }
     }
 }
 
@@ -46,6 +48,8 @@ impl ServedSkill {
             for tool in skill.tools.iter().map(|&tool| profile.tools[tool].tool) {
                 let page = skill.page(tool, (catalog, profile), templates)?;
                 files.push(SkillFile::of(page_path(tool), Bytes::from(page)));
+                let schema = schema_path(tool).map(|path| format!("{REFERENCES}/{path}"));
+                files.extend(schema.map(|path| SkillFile::of(path, Bytes::from(schema_file(tool)))));
             }
             Ok(Self { name: skill.name, description: skill.description, files })
         });

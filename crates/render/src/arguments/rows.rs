@@ -51,7 +51,9 @@ impl Fold {
 const MAX_NAMES: usize = 12;
 /// Most alternatives that are looked at for their names.
 const MAX_FORMS: usize = 100;
+/// Most rows of optional parts, and of required ones, which are left out only where somebody wrote a schema to have them so.
 const MAX_ROWS: usize = 150;
+const MAX_NEEDED_ROWS: usize = 1_000;
 const MAX_DEPTH: usize = 5;
 const MAX_VARIANTS: usize = 100;
 /// Most levels without rows that are followed: elements of elements, values of values.
@@ -70,6 +72,7 @@ pub(super) struct Writer<'a> {
     used_types: IndexMap<&'a str, bool>,
     pub(super) listed: Arguments,
     rows_left: usize,
+    needed_rows_left: usize,
     levels: usize,
     fold: Fold,
     /// Whether the place at hand is required, and all places around it.
@@ -86,6 +89,7 @@ impl<'a> Writer<'a> {
             used_types: IndexMap::new(),
             listed: Arguments::default(),
             rows_left: MAX_ROWS,
+            needed_rows_left: MAX_NEEDED_ROWS,
             levels: 0,
             fold,
             is_needed: true,
@@ -337,7 +341,9 @@ impl<'a> Writer<'a> {
             Vec::new()
         };
         let count = properties.len();
-        let shown = self.claim(count, depth);
+        let needed = if self.is_needed { required.min(self.needed_rows_left) } else { 0 };
+        self.needed_rows_left -= needed;
+        let shown = needed + self.claim(count - needed, depth);
         for property in properties.iter().take(shown) {
             let Property { name, required, .. } = *property;
             self.row(&label(name), name, &property.node(), Some(required), depth);

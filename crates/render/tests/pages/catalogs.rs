@@ -3,6 +3,9 @@
 use std::fs;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use serde_json::Value;
+use toolcrib_catalog::Checked;
+use toolcrib_render::Around;
 
 use crate::fixture;
 
@@ -61,6 +64,53 @@ fn check(file: &str) {
         assert_eq!(first_heading(&doc).as_deref(), Some(tool.names.canonical.as_str()));
         // A page changes when its tool changes, and only then.
         assert!(!doc.contains(&checked.catalog.version), "{}", tool.names.canonical);
+    }
+    check_alone(checked);
+}
+
+/// In a folder without `registry.json`, whatever a page leaves out is in the file that it names, and none of it is required.
+fn check_alone(checked: &Checked) {
+    let out = tempfile::tempdir().unwrap();
+    fixture::render_around(checked, Around::default(), out.path());
+    for tool in &checked.catalog.tools {
+        let name = &tool.names.safe;
+        let doc = fs::read_to_string(out.path().join(format!("{name}.md"))).unwrap();
+        let file = format!("schemas/{name}.json");
+        assert_eq!(
+            doc.contains("\nShortened"),
+            doc.contains(&format!("whole schema is [{file}]({file}).")),
+            "{doc}"
+        );
+        let schema = fs::read(out.path().join(&file)).ok();
+        assert_eq!(schema.is_some(), doc.contains("\nShortened"), "{name}");
+        if let Some(schema) = schema {
+            let schema: Value = serde_json::from_slice(&schema).unwrap();
+            assert_eq!(schema, *tool.input.schema.as_ref().unwrap().value());
+            let mut required = Vec::new();
+            required_names(&schema, &schema, 12, &mut required);
+            let is_missing = |name: &&String| !doc.contains(&format!("- `{name}` ("));
+            let missing: Vec<&String> = required.iter().filter(is_missing).collect();
+            assert!(missing.is_empty(), "{name} lacks {missing:?}");
+        }
+    }
+}
+
+/// The names of the properties without which no call is valid, at every level.
+fn required_names(root: &Value, schema: &Value, fuel: usize, names: &mut Vec<String>) {
+    if fuel == 0 {
+        return;
+    }
+    if let Some(target) = schema["$ref"].as_str().and_then(|to| root.pointer(to.strip_prefix('#')?)) {
+        required_names(root, target, fuel - 1, names);
+    }
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if let Some(property) = schema["properties"].get(name) {
+            names.push(name.to_string());
+            required_names(root, property, fuel - 1, names);
+        }
+    }
+    for part in schema["allOf"].as_array().into_iter().flatten().chain(schema.get("items")) {
+        required_names(root, part, fuel - 1, names);
     }
 }
 

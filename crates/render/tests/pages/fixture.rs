@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toolcrib_catalog::{Checked, Tool};
 use toolcrib_definition::embedded_files;
-use toolcrib_render::{BuiltIn, Docs, Templates};
+use toolcrib_render::{Around, BuiltIn, Docs, Templates};
 
 #[path = "../../../../tests/fixture/catalogs.rs"]
 mod catalogs;
@@ -38,6 +38,12 @@ const BUILT_IN: BuiltIn = BuiltIn {
 
 /// Writes the docs of a catalog.
 pub fn render(checked: &Checked, out: &Path) {
+    render_around(checked, Around::FOLDER, out);
+}
+
+/// Writes the docs of a catalog for a reader with these things around them.
+pub fn render_around(checked: &Checked, around: Around, out: &Path) {
     let profile = checked.catalog.profile(None).unwrap();
-    Docs::new(&checked.catalog, profile, &Templates::from(BUILT_IN)).write(out, &|_| {}).unwrap();
+    let templates = Templates::from(BUILT_IN);
+    Docs::new(&checked.catalog, profile, &templates).around(around).write(out, &|_| {}).unwrap();
 }

@@ -1,6 +1,8 @@
 //! Skills at `skill://NAME/...` (the extension `io.modelcontextprotocol/skills`, SEP-2640): `skills/list`, `skills/get`
 //! and `resources/directory/read`, and their files.
 
+use std::collections::BTreeSet;
+
 use rmcp::ErrorData;
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListSkillsResult, ReadResourceDirectoryResult, ReadResourceResult,
@@ -12,7 +14,7 @@ use super::requester::{McpResult, Requester, cacheable};
 use super::resources::{MARKDOWN, broken};
 use toolcrib_definition::quoted;
 use toolcrib_gateway::functions::{CatalogView, ServedSkill, SkillFile};
-use toolcrib_render::{REFERENCES, SKILL};
+use toolcrib_render::SKILL;
 
 /// Most skills in one answer.
 const SKILLS_PER_PAGE: usize = 20;
@@ -22,8 +24,8 @@ pub(super) fn read_skill(requester: &Requester, uri: &str) -> Option<ReadResourc
     let (name, path) = uri.strip_prefix(SKILLS)?.split_once('/')?;
     let skill = requester.view().skills().as_ref().ok()?.iter().find(|skill| skill.name == name)?;
     let file = skill.files.iter().find(|file| file.path == path)?;
-    let text = String::from_utf8_lossy(&file.markdown).into_owned();
-    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
+    let text = String::from_utf8_lossy(&file.content).into_owned();
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime_type(&file.path));
     Some(cacheable!(ReadResourceResult::new(vec![contents]), requester))
 }
 
@@ -50,35 +52,47 @@ pub(super) fn skill(requester: &Requester, uri: &str) -> McpResult<GetSkillResul
     Ok(cacheable!(GetSkillResult::new(skill_entry(skill.ok_or_else(missing)?)), requester))
 }
 
-/// The children of a folder: the root of a skill, or its references.
+/// The children of a folder: the root of a skill, or a folder below it.
 pub(super) fn skill_folder(requester: &Requester, uri: &str) -> McpResult<ReadResourceDirectoryResult> {
     let missing = || refused(format!("there is no folder {}", quoted(uri)));
     let path = uri.trim_end_matches('/').strip_prefix(SKILLS).ok_or_else(missing)?;
     let (name, below) = path.split_once('/').unwrap_or((path, ""));
     let skill = skills(requester.view())?.iter().find(|skill| skill.name == name).ok_or_else(missing)?;
-    let files = skill.files.iter().filter(|file| file.path.contains('/') != below.is_empty());
-    let child = |file: &SkillFile| {
-        let name = file.path.rsplit('/').next().unwrap_or_default();
-        let resource = Resource::new(format!("{SKILLS}{}/{}", skill.name, file.path), name);
-        resource.with_mime_type(MARKDOWN).with_size(file.markdown.len() as u64)
-    };
-    let mut children: Vec<Resource> = files.map(child).collect();
-    match below {
-        "" => {
-            let references = Resource::new(format!("{SKILLS}{name}/{REFERENCES}"), REFERENCES);
-            children.push(references.with_mime_type(DIRECTORY_MIME_TYPE));
+    let mut folders = BTreeSet::new();
+    let mut children = Vec::new();
+    for file in &skill.files {
+        let inside =
+            if below.is_empty() { Some(&*file.path) } else { file.path.strip_prefix(&format!("{below}/")) };
+        match inside.map(|inside| inside.split_once('/').unwrap_or((inside, ""))) {
+            Some((child, "")) => {
+                let resource = Resource::new(format!("{SKILLS}{path}/{child}"), child);
+                let size = file.content.len() as u64;
+                children.push(resource.with_mime_type(mime_type(child)).with_size(size));
+            }
+            Some((folder, _)) => drop(folders.insert(folder)),
+            None => {}
         }
-        REFERENCES => {}
-        _ => return Err(missing()),
+    }
+    let folder = |folder| {
+        Resource::new(format!("{SKILLS}{path}/{folder}"), folder).with_mime_type(DIRECTORY_MIME_TYPE)
+    };
+    children.extend(folders.into_iter().map(folder));
+    if children.is_empty() {
+        return Err(missing());
     }
     Ok(cacheable!(ReadResourceDirectoryResult::with_all_items(children), requester))
+}
+
+/// The media type of a file of a skill.
+fn mime_type(path: &str) -> &'static str {
+    if path.ends_with(".md") { MARKDOWN } else { "application/json" }
 }
 
 /// A skill with all its files.
 fn skill_entry(skill: &ServedSkill) -> Skill {
     let file = |file: &SkillFile| {
         let uri = format!("{SKILLS}{}/{}", skill.name, file.path);
-        SkillResource::new(uri, &file.digest, file.markdown.len() as u64)
+        SkillResource::new(uri, &file.digest, file.content.len() as u64)
     };
     let frontmatter = SkillFrontmatter::new(&skill.name, &skill.description);
     let files = SkillResources::Files(skill.files.iter().map(file).collect());
