@@ -293,6 +293,10 @@ fn a_person_approves_a_call_once() {
     assert!(approvals(&["list"]).stderr.contains("no call waits"));
     let told = trace(&folder, &["--session", "s"]).stdout;
     assert!(told.contains("approved") && told.contains("wrong task"), "{told}");
+    assert!(told.contains("waiting") && !told.contains("APPROVAL_REQUIRED"), "{told}");
+    assert_eq!(server.metric("toolcrib_executions_total{outcome=\"waiting\"}"), 2);
+    let sessions = trace(&folder, &[]).stdout;
+    assert!(sessions.contains(", 1 failed"), "{sessions}");
 }
 
 #[test]

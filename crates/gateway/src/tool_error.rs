@@ -6,6 +6,7 @@ use serde_with::skip_serializing_none;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::fields::fields;
+use crate::state::WAITING;
 use toolcrib_catalog::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of an error; stable, and documented in `docs/errors.md`.
@@ -69,6 +70,11 @@ impl ErrorCode {
     /// The code as answers write it.
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// The outcome of a call with this error, for the trace and for metrics.
+    pub fn outcome(self) -> &'static str {
+        if self == ErrorCode::ApprovalRequired { WAITING } else { self.as_str() }
     }
 
     /// The HTTP status of the code.

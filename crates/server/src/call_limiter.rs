@@ -94,7 +94,7 @@ impl CallPermit<'_> {
             Problem::new(ProblemCode::Timeout, message)
         });
         let outcome = match &answer {
-            Ok(answer) => answer.error().map_or("ok", |code| code.as_str()),
+            Ok(answer) => answer.error().map_or("ok", |code| code.outcome()),
             Err(stopped) => stopped.code.as_str(),
         };
         called(&self.limiter.services.counts, self.function, outcome);

@@ -81,7 +81,7 @@ async fn keep_session_context(call: &Call, notes: &mut Notes) {
 }
 
 fn outcome_word(outcome: &Result<Value, ToolError>) -> &'static str {
-    outcome.as_ref().map_or_else(|error| error.code.as_str(), |_| "ok")
+    outcome.as_ref().map_or_else(|error| error.code.outcome(), |_| "ok")
 }
 
 /// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
@@ -167,7 +167,7 @@ impl Call {
         }
     }
 
-    /// Counts the call and writes it to the trace; `word` is `ok` or the code of its error.
+    /// Counts the call and writes it to the trace; `word` is its outcome.
     fn record(&mut self, word: &str, outcome: Option<&Result<Value, ToolError>>, is_replayed: bool) {
         self.is_recorded = true;
         let counts = &self.context.services.counts;

@@ -52,7 +52,7 @@ impl TracedCall {
             kind: self.kind,
             function: function.into(),
             input: self.input,
-            outcome: answer.error().map_or("ok", ErrorCode::as_str).into(),
+            outcome: answer.error().map_or("ok", ErrorCode::outcome).into(),
             latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
             tokens: served as i64,
             ..Event::default()

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use super::callers::Callers;
 use super::database::{Access, StateError};
-use super::event::Event;
+use super::event::{Event, WAITING};
 use super::event_rows::{OF_CALLS, SHARED, event};
 use super::store::StateStore;
 
@@ -56,7 +56,7 @@ impl StateStore {
         }
         match wanted.outcome.as_deref() {
             None => {}
-            Some("failed") => rest.push("outcome <> 'ok'".into()),
+            Some("failed") => rest.push(format!("outcome <> 'ok' AND outcome <> '{WAITING}'")),
             Some(outcome) => {
                 values.push(outcome.to_string().into());
                 rest.push(format!("outcome = ?{}", values.len()));

@@ -29,7 +29,7 @@ pub struct Event {
     pub input: serde_json::Value,
     /// The ops that were found, best first.
     pub found: Vec<String>,
-    /// `ok`, or the code of the error.
+    /// `ok`, [`WAITING`], or the code of the error.
     pub outcome: String,
     /// Message of the error.
     pub error: Option<String>,
@@ -53,6 +53,14 @@ pub struct Event {
     pub tokens: i64,
     /// Further data, such as the version of a doc or the new context.
     pub detail: serde_json::Value,
+}
+
+/// The outcome of a call that waits for an approval, which is no failure.
+pub const WAITING: &str = "waiting";
+
+/// Returns true for the outcome of something that has failed.
+pub fn is_failure(outcome: &str) -> bool {
+    !matches!(outcome, "ok" | WAITING)
 }
 
 /// Longest message of an error, in bytes.
@@ -118,6 +126,13 @@ impl EventKind {
 mod tests {
     use super::*;
     use crate::state::{EventQuery, StateStore};
+    use crate::tool_error::ErrorCode;
+
+    #[test]
+    fn of_all_errors_a_waiting_approval_alone_is_no_failure() {
+        let fine: Vec<_> = ErrorCode::ALL.iter().filter(|code| !is_failure(code.outcome())).collect();
+        assert_eq!(fine, [&ErrorCode::ApprovalRequired]);
+    }
 
     #[tokio::test]
     async fn long_arguments_are_cut_in_the_trace() {

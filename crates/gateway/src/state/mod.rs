@@ -39,7 +39,7 @@ pub use call_search::CallQuery;
 pub use callers::Callers;
 pub use clock::{millis, now, utc};
 pub use database::{Access, Database, Result, Row, Sql, StateError, Transaction};
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, WAITING, is_failure};
 pub use events::{EventQuery, every_event};
 pub use idempotency_keys::{Claim, ClaimOutcome, ClaimStatus};
 pub use random_id::{random_id, random_secret};

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Result, Sql, insert, values};
-use super::event::{Event, EventKind};
+use super::event::{Event, EventKind, is_failure};
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -51,7 +51,7 @@ pub(super) fn add_up(sql: &mut dyn Sql, first: i64, events: &[Event]) -> Result<
             (sum.since, sum.until, *last) = (sum.since.min(event.at), sum.until.max(event.at), id);
             sum.events += 1;
             sum.calls += u64::from(is_call);
-            sum.failed += u64::from(is_call && event.outcome != "ok");
+            sum.failed += u64::from(is_call && is_failure(&event.outcome));
         }
         let outcome = match event.kind {
             EventKind::Search if event.outcome == "ok" && event.found.is_empty() => NO_MATCH,

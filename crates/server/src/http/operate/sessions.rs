@@ -16,7 +16,7 @@ use crate::response::{Problem, Response, no_store};
 use crate::site::{Page, Site, cut, inline_html, json_text, short_line};
 use toolcrib_definition::clean_text;
 use toolcrib_gateway::state::{
-    CallQuery, Event, EventKind, EventQuery, SessionSummary, StateError, WaitBudget, utc,
+    CallQuery, Event, EventKind, EventQuery, SessionSummary, StateError, WaitBudget, is_failure, utc,
 };
 use toolcrib_providers::report::grouped;
 use toolcrib_render::TemplateError;
@@ -252,7 +252,7 @@ fn event_row(site: &Site<'_>, event: &Event, since: i64, root: &str) -> Value {
         "told": told,
         "approval": (event.kind == EventKind::Approval).then(|| word("approval")).flatten(),
         "outcome": if is_empty { "nothing found".into() } else { short_line(&event.outcome) },
-        "is_bad": is_empty || event.outcome != "ok",
+        "is_bad": is_empty || is_failure(&event.outcome),
         "error": event.error.as_deref().map(|error| inline_html(&short_line(error))),
         "dry_run": event.dry_run,
         "ms": (event.latency_us > 0).then(|| format!("{:.1} ms", event.latency_us as f64 / 1000.0)),

@@ -8,7 +8,7 @@ use super::super::request_context::RequestContext;
 use super::visit::{query_of, unreadable};
 use crate::response::{Problem, Response};
 use crate::site::short_line;
-use toolcrib_gateway::state::{Usage, now, utc};
+use toolcrib_gateway::state::{Usage, is_failure, now, utc};
 use toolcrib_providers::report::grouped;
 
 /// Days of usage: by default, and at most.
@@ -79,10 +79,10 @@ impl Counts {
     fn add(&mut self, sum: &Usage) {
         if sum.is_search {
             self.searches += sum.events;
-            self.unfound += if sum.outcome == "ok" { 0 } else { sum.events };
+            self.unfound += if is_failure(&sum.outcome) { sum.events } else { 0 };
         } else {
             self.calls += sum.events;
-            self.failed += if sum.outcome == "ok" { 0 } else { sum.events };
+            self.failed += if is_failure(&sum.outcome) { sum.events } else { 0 };
             self.us += sum.latency_us;
         }
     }
