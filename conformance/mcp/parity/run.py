@@ -28,9 +28,8 @@ PATIENCE = 30
 # Places of differences, and the words of docs/mcp.md that explain them.
 KNOWN = [
     (r"//instructions$", "Instructions are toolcrib's own"),
-    (r"^\w+/(tools/)?/(resources|prompts|completion|block_).*xOwn", "Unknown keys are dropped in lists, resources, prompts and completions"),
-    (r"/call/ask_", "Questions and their answers keep what the SDK knows"),
-    (r"taskSupport$|error_42/error/data$", "A value that means the same as none is left out"),
+    (r"/call/ask_.*/(message|systemPrompt|includeContext)$", "A question says which server asks"),
+    (r"/call/ask_roots/heard/0/params$|error_42/error/data$", "A value that means the same as none is left out"),
     (r"/call/(arguments|repaired)/", "Arguments that do not fit"),
     (r"^tool_exec//call/(error_|failed)", "an error is its envelope"),
     (r"^tool_exec//call/structured.*/content", "data is text too"),

@@ -1,11 +1,10 @@
 //! The catalog's own tools as a client lists them: all in the modes `full` and `hybrid`, the full ones in `gateway`.
 //! The list is in catalog order, and made once for each catalog view.
 
+use rmcp::model::Tool;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::sync::Arc;
-
-use rmcp::model::{JsonObject, Tool};
-use serde_json::Value;
 
 use crate::ListingPolicy;
 use toolcrib_catalog as catalog;
@@ -17,14 +16,18 @@ use toolcrib_gateway::functions::{CatalogView, Function};
 use toolcrib_providers as provider;
 use toolcrib_providers::{PayloadRequest, Provider};
 
+/// The fields of tools in MCP. Texts in others may not look like something else.
+const KNOWN: [&str; 9] = [
+    "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
+    "_meta",
+];
+
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
-    tools: Vec<Tool>,
+    tools: Vec<Value>,
     /// The position of each tool in the catalog, by the name it is listed under.
     places: HashMap<String, usize>,
-    /// Annotations of live servers that the SDK's [`Tool`] has no place for, by the same name.
-    more_annotations: HashMap<String, JsonObject>,
 }
 
 impl ListedTools {
@@ -52,7 +55,7 @@ impl ListedTools {
         let mut bound = Self::default();
         let mut short_names = Vec::new();
         for mut tool in written(view, &profile, mode) {
-            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = name_of(&tool);
             let Some(&index) = place.get(name) else { continue };
             let is_whole = mode == Mode::Full || view.mode(index) == Some(DescriptionMode::Full);
             let own = &catalog.tools[index];
@@ -62,18 +65,20 @@ impl ListedTools {
             if is_whole {
                 as_its_server_lists_it(&mut tool, own);
             }
-            let annotations = tool.get("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
-            let Ok(mut tool) = serde_json::from_value::<Tool>(tool) else { continue };
+            let is_read = Tool::deserialize(&tool).is_ok();
+            let Some(fields) = tool.as_object_mut().filter(|_| is_read) else { continue };
             // A result may be cut, or only describe a dry run, and clients reject results that break an output schema.
             // Results of MCP servers are passed on whole.
             if !is_passed_on(own, catalog) {
-                tool.output_schema = None;
+                fields.shift_remove("outputSchema");
             }
-            bound.places.insert(tool.name.to_string(), index);
-            let more = unknown_annotations(annotations, &tool);
-            if !more.is_empty() {
-                bound.more_annotations.insert(tool.name.to_string(), more);
+            fields.retain(|key, value| {
+                KNOWN.contains(&key.as_str()) || (!key.contains(is_hidden) && is_plain(value))
+            });
+            if let Some(annotations) = fields.get_mut("annotations").and_then(Value::as_object_mut) {
+                annotations.retain(|key, value| !key.contains(is_hidden) && is_plain(value));
             }
+            bound.places.insert(name_of(&tool).to_string(), index);
             bound.tools.push(tool);
         }
         if !short_names.is_empty() {
@@ -83,18 +88,13 @@ impl ListedTools {
     }
 
     /// The tools, in the order of the catalog.
-    pub(crate) fn tools(&self) -> &[Tool] {
+    pub(crate) fn tools(&self) -> &[Value] {
         &self.tools
     }
 
     /// The schema of results of the tool that is listed under this name.
-    pub(crate) fn output_schema(&self, listed: &str) -> Option<&Arc<JsonObject>> {
-        self.tools.iter().find(|tool| tool.name == listed)?.output_schema.as_ref()
-    }
-
-    /// The annotations of the tool that is listed under this name which its [`Tool`] lacks.
-    pub(crate) fn more_annotations(&self, listed: &str) -> Option<&JsonObject> {
-        self.more_annotations.get(listed)
+    pub(crate) fn output_schema(&self, listed: &str) -> Option<&Map<String, Value>> {
+        self.tools.iter().find(|tool| name_of(tool) == listed)?.get("outputSchema")?.as_object()
     }
 
     /// The position in the catalog of the tool that is listed under this name.
@@ -103,11 +103,9 @@ impl ListedTools {
     }
 }
 
-/// The annotations that a tool lost when it was read, without those whose text is not what it looks like.
-fn unknown_annotations(mut annotations: JsonObject, tool: &Tool) -> JsonObject {
-    let read = serde_json::to_value(&tool.annotations).unwrap_or_default();
-    annotations.retain(|key, value| read.get(key).is_none() && !key.contains(is_hidden) && is_plain(value));
-    annotations
+/// The name that a tool is listed under.
+pub(crate) fn name_of(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns true if no text of a value has hidden characters.
@@ -140,7 +138,7 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
         view.catalog().tools.iter().any(|tool| tool.names.canonical == name || tool.names.safe == name)
     };
     let is_ours = |tool: &Value| {
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = name_of(tool);
         Function::named(name).is_some() && !is_own(name)
     };
     // The mode `hybrid` fails if a tool has the name of a function that is listed too.

@@ -24,6 +24,9 @@ const MAX_WORK: usize = 256 << 20;
 
 const WORK_OF_BYTE: usize = 16;
 
+/// The field for further fields, which only clients read.
+pub(super) const MORE: &str = "toolcrib/more";
+
 /// Fields of a definition in MCP. Others could make another format of it, with another name.
 const FIELDS: [&str; 9] = [
     "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
@@ -130,9 +133,12 @@ impl Judged {
         if let (false, Some(schema)) = (fields.contains_key("inputSchema"), schema.cloned()) {
             fields.insert("inputSchema".into(), schema);
         }
-        let before = fields.len();
-        fields.retain(|key, _| FIELDS.contains(&key.as_str()));
-        self.is_changed |= fields.len() < before;
+        let (mut fields, more): (Map<_, _>, Map<_, _>) =
+            fields.into_iter().partition(|(key, _)| FIELDS.contains(&key.as_str()));
+        if !more.is_empty() {
+            fields.insert(MORE.into(), more.into());
+            self.is_changed = true;
+        }
         for key in ["title", "description"] {
             self.keep(&mut fields, key, Value::is_string, "text");
         }

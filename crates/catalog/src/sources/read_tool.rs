@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, TELLING_KEYS, schema_keys, text_of};
+use super::judge::MORE;
 use super::shape::{Shape, is_argument_map, is_empty, is_schema};
 use crate::sample::Sample;
 use toolcrib_definition::document::{Reader, pointer_join};
@@ -196,6 +197,7 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     if keyword(object, "inputSchema").is_some() {
         let listed = MCP_KEYS.iter().filter_map(|key| Some((key.to_string(), keyword(object, key)?.clone())));
         tool.mcp = listed.collect();
+        tool.mcp.extend(object.get(MORE).and_then(Value::as_object).cloned().unwrap_or_default());
     }
     (tool, written)
 }

@@ -3,15 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, Prompt, RequestOptionalParam, Resource,
-    ResourceTemplate,
-};
+use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam};
 use rmcp::service::ServiceError;
 use serde_json::Value;
 
+use super::as_written::written;
 use super::http::{explain, server_problem};
-use super::message::AS_WRITTEN;
 use super::server_problem::ServerProblem;
 use super::session::{Session, with_last_words};
 use toolcrib_catalog::sources::listings::Listing;
@@ -33,7 +30,7 @@ impl Session {
         locked(&self.notes).clear();
         loop {
             let number = cursors.len() + 1;
-            let page = match self.page(cursor.take()).await {
+            let page = match self.page(ClientRequest::ListToolsRequest(page_at(cursor.take()))).await {
                 Ok(page) => page,
                 Err(error) if cursors.is_empty() || self.is_closed() => {
                     let problem = server_problem(&error, self.signing.as_deref());
@@ -46,7 +43,7 @@ impl Session {
             };
             match page.get("tools").and_then(Value::as_array) {
                 Some(listed) => {
-                    let texts = listed.iter().filter(|tool| **tool != AS_WRITTEN).map(Value::to_string);
+                    let texts = listed.iter().map(Value::to_string);
                     tools.extend(texts.inspect(|text| bytes += text.len()));
                 }
                 None if cursors.is_empty() => return Err("its answer is no list of tools".into()),
@@ -89,17 +86,20 @@ impl Session {
         Ok((listing, holds))
     }
 
-    /// One page as the server wrote it; `sources` judges each definition later.
-    async fn page(&self, cursor: Option<String>) -> Result<Value, ServiceError> {
-        let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let request: ListToolsRequest = RequestOptionalParam::with_param(params);
-        let result = self.peer.send_request(ClientRequest::ListToolsRequest(request)).await?;
-        Ok(serde_json::to_value(result).unwrap_or_default())
+    /// One page as the server wrote it.
+    async fn page(&self, request: ClientRequest) -> Result<Value, ServiceError> {
+        let result = self.peer.send_request(request).await?;
+        Ok(written(serde_json::to_value(result).unwrap_or_default()))
     }
 
     fn note(&self, what: String) {
         locked(&self.notes).push(what);
     }
+}
+
+/// A request of the page at this cursor.
+fn page_at<M: Default>(cursor: Option<String>) -> RequestOptionalParam<M, PaginatedRequestParams> {
+    RequestOptionalParam::with_param(PaginatedRequestParams::default().with_cursor(cursor))
 }
 
 /// Longest wait for a list of resources or prompts.
@@ -109,7 +109,7 @@ const LONGEST_LISTING: Duration = Duration::from_secs(10);
 const MAX_LISTED: usize = 10_000;
 
 /// A list of a server, and the milliseconds for which it holds, where the server says so.
-pub struct ServerList<T> {
+pub struct ServerList<T = Value> {
     /// The items of all pages.
     pub items: Vec<T>,
     /// The shortest time for which a client may keep a page, in milliseconds.
@@ -138,46 +138,50 @@ impl<T> ServerList<T> {
     }
 }
 
-/// Takes all pages of a list.
-macro_rules! list_all {
-    ($session:expr, $method:ident, $items:ident) => {{
+impl Session {
+    /// Lists resources.
+    pub async fn resources(&self) -> Result<ServerList, ServiceError> {
+        self.pages("resources", |cursor| ClientRequest::ListResourcesRequest(page_at(cursor))).await
+    }
+
+    /// Lists templates of resources.
+    pub async fn resource_templates(&self) -> Result<ServerList, ServiceError> {
+        let request = |cursor| ClientRequest::ListResourceTemplatesRequest(page_at(cursor));
+        self.pages("resourceTemplates", request).await
+    }
+
+    /// Lists prompts.
+    pub async fn prompts(&self) -> Result<ServerList, ServiceError> {
+        self.pages("prompts", |cursor| ClientRequest::ListPromptsRequest(page_at(cursor))).await
+    }
+
+    /// Takes all pages of a list. A server that is silent must not hide the lists of others.
+    async fn pages(
+        &self,
+        items: &str,
+        request: impl Fn(Option<String>) -> ClientRequest,
+    ) -> Result<ServerList, ServiceError> {
         let mut list = ServerList::default();
         let listing = async {
             let mut cursor = None;
             loop {
-                let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-                let page = $session.peer.$method(Some(params)).await?;
-                let is_private = page.cache_scope == Some(rmcp::model::CacheScope::Private);
-                list.limit_caching(page.ttl_ms, is_private);
-                let is_empty = page.$items.is_empty();
-                list.items.extend(page.$items);
-                match page.next_cursor.filter(|next| !next.is_empty()) {
-                    Some(next) if !is_empty && list.items.len() < MAX_LISTED => cursor = Some(next),
-                    _ => return Ok::<_, ServiceError>(()),
+                let mut page = self.page(request(cursor.take())).await?;
+                let is_private = page.get("cacheScope").is_some_and(|scope| scope == "private");
+                list.limit_caching(page.get("ttlMs").and_then(Value::as_u64), is_private);
+                let Some(Value::Array(listed)) = page.get_mut(items).map(Value::take) else {
+                    return Err(ServiceError::UnexpectedResponse);
+                };
+                let is_empty = listed.is_empty();
+                list.items.extend(listed.into_iter().filter(Value::is_object));
+                match page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty()) {
+                    Some(next) if !is_empty && list.items.len() < MAX_LISTED => cursor = Some(next.into()),
+                    _ => return Ok(()),
                 }
             }
         };
-        // A server that is silent must not hide the lists of others.
         let listed = tokio::time::timeout(LONGEST_LISTING, listing).await;
         listed.map_err(|_| ServiceError::Timeout { timeout: LONGEST_LISTING })??;
-        list.items = $session.without_secrets_in(list.items);
+        list.items = list.items.into_iter().map(|item| self.secrets.hide_in(item)).collect();
         Ok(list)
-    }};
-}
-
-impl Session {
-    /// Lists resources.
-    pub async fn resources(&self) -> Result<ServerList<Resource>, ServiceError> {
-        list_all!(self, list_resources, resources)
-    }
-
-    /// Lists templates of resources.
-    pub async fn resource_templates(&self) -> Result<ServerList<ResourceTemplate>, ServiceError> {
-        list_all!(self, list_resource_templates, resource_templates)
-    }
-
-    /// Lists prompts.
-    pub async fn prompts(&self) -> Result<ServerList<Prompt>, ServiceError> {
-        list_all!(self, list_prompts, prompts)
     }
 }

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use rmcp::model::{ContentBlock, CustomResult, ErrorCode, ErrorData};
-use serde::Deserialize;
+use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::as_written::unread;
 use super::id_scanner::IdScanner;
 use crate::long_work::apart;
 use toolcrib_definition::document::{MAX_OTHERS_VALUES, from_json, has_too_many_values, well_formed};
@@ -26,20 +26,13 @@ const MAX_NOTES: usize = 100;
 /// The key of data that marks an error of ours in place of an answer that cannot be read.
 const UNREADABLE: &str = "toolcrib/unreadable";
 
-/// The last item of a list that the SDK must not read.
-pub(super) const AS_WRITTEN: &str = "toolcrib/as-written";
-
-/// The annotations that the SDK knows.
-const ANNOTATIONS: [&str; 5] =
-    ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
-
-/// The types of blocks that the SDK knows.
-const BLOCKS: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
-
 /// The message in a text, as the SDK can read it; `None` for noise, and nothing for a message that is dropped. `asked` is the
 /// id of the request that the text answers, where its transport knows that.
 pub(super) fn readable<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
-    apart(text.len(), || read(text, asked, notes))
+    apart(text.len(), || {
+        let message = read(text, asked, notes)?;
+        Some(unread(&message).map_or(message, Cow::Owned))
+    })
 }
 
 fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<Cow<'t, str>> {
@@ -62,9 +55,8 @@ fn read<'t>(text: &'t [u8], asked: Option<&Value>, notes: &ListNotes) -> Option<
     }
     match message(&written) {
         Ok(None) => {
-            let read = greeting(&written).or_else(|| list_as_written(&written));
-            let read = read.or_else(|| result_as_written(&written));
-            return Some(read.map_or(written, Cow::Owned));
+            let greeting = greeting(&written);
+            return Some(greeting.map_or(written, Cow::Owned));
         }
         Ok(Some(value)) => return corrected(value, asked).map(Cow::Owned),
         Err(_) => {}
@@ -109,48 +101,6 @@ fn greeting(text: &str) -> Option<String> {
         }
     }
     (*result != before).then(|| message.to_string())
-}
-
-/// A list with annotations that the SDK would drop, since it does not know them. An item that is no tool keeps it from reading the
-/// list, which stays as it is written.
-fn list_as_written(text: &str) -> Option<String> {
-    if !text.contains("\"annotations\"") {
-        return None;
-    }
-    let mut message: Value = serde_json::from_str(text).ok()?;
-    let tools = message.get_mut("result")?.get_mut("tools")?.as_array_mut()?;
-    let has_more = |tool: &Value| {
-        let annotations = tool.get("annotations").and_then(Value::as_object);
-        annotations.is_some_and(|all| all.keys().any(|key| !ANNOTATIONS.contains(&key.as_str())))
-    };
-    if !tools.iter().any(has_more) {
-        return None;
-    }
-    tools.push(AS_WRITTEN.into());
-    Some(message.to_string())
-}
-
-/// The result of a tool as it is written. The SDK would drop what it does not know, and refuse a block of an unknown type.
-fn result_as_written(text: &str) -> Option<String> {
-    if !text.contains("\"content\"") {
-        return None;
-    }
-    let mut message: Value = serde_json::from_str(text).ok()?;
-    let result = message.get_mut("result")?;
-    let is_fine = |block: &Value| {
-        let kind = block.get("type").and_then(Value::as_str);
-        kind.is_some_and(|kind| !BLOCKS.contains(&kind)) || ContentBlock::deserialize(block).is_ok()
-    };
-    if !result.get("content")?.as_array()?.iter().all(is_fine) {
-        return None;
-    }
-    *result = json!({"resultType": "complete", "content": AS_WRITTEN, AS_WRITTEN: result.take()});
-    Some(message.to_string())
-}
-
-/// The result of a tool as its server wrote it.
-pub(super) fn written_result(result: &CustomResult) -> Option<&Value> {
-    result.0.get(AS_WRITTEN)
 }
 
 /// The error that stands for an answer that cannot be read.
@@ -252,13 +202,16 @@ fn list(text: &str, notes: &ListNotes) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::as_written::written;
     use super::*;
 
-    /// What the SDK gets to read of a text, as a value.
+    /// What the SDK gets to read of a text, as a value, with its result as it was written.
     #[track_caller]
     fn read(text: &[u8]) -> Option<Value> {
         let text = readable(text, None, &ListNotes::default())?;
-        Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+        let mut read: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        read.get_mut("result").into_iter().for_each(|result| *result = written(result.take()));
+        Some(read)
     }
 
     /// Checks the result that is read from a result as it is written.
@@ -359,7 +312,10 @@ mod tests {
         );
         let notes = ListNotes::default();
         let read: Value = serde_json::from_str(&readable(text.as_bytes(), None, &notes).unwrap()).unwrap();
-        assert_eq!(read["result"], json!({"nextCursor": "n", "tools": [{"name": "a"}, {"name": "c"}]}));
+        assert_eq!(
+            written(read["result"].clone()),
+            json!({"nextCursor": "n", "tools": [{"name": "a"}, {"name": "c"}]})
+        );
         let notes = locked(&notes).join("\n");
         assert!(notes.contains("definition 2 (`deep`)") && notes.contains("is left out"), "{notes}");
         assert!(notes.contains("definition 3 (`c`)") && notes.contains("last one is used"), "{notes}");

@@ -8,9 +8,10 @@
 //! 4. [`Connections`] stay: each [`connection`] goes through the states of [`ServerState`], opens a session again after it has
 //!    ended, and keeps the last list of a server while it is away; the next program reads that list too ([`remembered_lists`]).
 //! 5. [`requests`] sends all other requests of clients, and messages of servers go back to their [`client`].
-//! 6. A faulty [`message`] is made readable. Secrets are filled in and redacted by [`secrets`].
+//! 6. A faulty [`message`] is made readable, and passes the SDK [as it was written](as_written). Secrets are filled in and redacted by [`secrets`].
 #![expect(deprecated, reason = "the older protocol has roots, sampling, log levels and subscriptions")]
 
+mod as_written;
 mod changes;
 mod client;
 mod connection;
@@ -34,14 +35,16 @@ mod session;
 mod stdout;
 mod tool_call;
 
+pub use as_written::{carrying, unread, written, written_out};
 pub use changes::Changes;
-pub use client::{ClientInput, ClientSession, RequestOrigin, ServerMessage, ask, bound, to_client};
+pub use client::{ClientInput, ClientSession, Question, RequestOrigin, ServerMessage, ask, bound, to_client};
 pub use connections::Connections;
 pub use endpoint::{Endpoint, EndpointUser, server_names};
 pub use examine::{Examined, examine, list_all};
 pub use json_lines::{BadLine, Line, LineCheck, LineProblem, problem_of};
 pub use lists::ServerList;
 pub use process::{inherited, kill_all, with_its_children};
+pub use requests::asks_for_input;
 pub use secrets::{FilledSecrets, Missing};
 pub use server_problem::{Away, NoToken, ServerProblem};
 pub use server_state::{LiveServer, ServerState, Status};

@@ -7,15 +7,15 @@ use std::time::Duration;
 use futures_util::future::OptionFuture;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotificationParam, ClientRequest, ErrorData, GetExtensions, InputRequest, InputRequiredResult,
-    InputResponses, ListRootsRequest, RequestId, RequestMetaObject, ServerRequest, ServerResult,
+    CancelledNotificationParam, ClientRequest, ErrorData, GetExtensions, InputResponses, RequestId,
+    RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::client::{Answers, Asker, Heard, RequestOrigin, RequestRoutes, ask, bound};
+use super::as_written::written;
+use super::client::{Answers, Asker, Heard, Question, RequestOrigin, RequestRoutes, ask, bound};
 use super::http::explain;
 use super::session::Session;
 use crate::telemetry;
@@ -24,14 +24,14 @@ use crate::telemetry;
 const MAX_ROUNDS: usize = 10;
 
 impl Session {
-    /// Sends a request, and waits for its answer. A request that is dropped before it ends is cancelled, and one about which the
-    /// server is silent for so long.
-    async fn request(
+    /// Sends a request, and waits for its answer, as it was written. A request that is dropped before it ends is cancelled, and one
+    /// about which the server is silent for so long.
+    pub(super) async fn request(
         &self,
         mut request: ClientRequest,
         origin: Option<&Arc<RequestOrigin>>,
         longest_silence: Duration,
-    ) -> Result<ServerResult, ServiceError> {
+    ) -> Result<Value, ServiceError> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(origin) = origin {
             options.meta = Some(origin.meta_for(self.is_newer()));
@@ -56,7 +56,7 @@ impl Session {
         };
         waiting.id = None;
         self.answers.fetch_add(1, Relaxed);
-        answer
+        answer.map(|answer| written(serde_json::to_value(answer).unwrap_or_default()))
     }
 
     /// Sends a request on that a server may answer with questions. A client of the older protocol is asked here; one of the
@@ -66,30 +66,23 @@ impl Session {
         request: ClientRequest,
         origin: Option<&Arc<RequestOrigin>>,
         longest_silence: Duration,
-    ) -> Result<ServerResult, ServiceError> {
+    ) -> Result<Value, ServiceError> {
         let mut answers = origin.map(|origin| origin.input(&self.name)).unwrap_or_default();
         for _ in 0..MAX_ROUNDS {
             let request = with_input(request.clone(), answers);
             let answer = self.request(request, origin, longest_silence).await?;
-            let ServerResult::InputRequiredResult(question) = answer else { return Ok(answer) };
+            if !asks_for_input(&answer) {
+                return Ok(answer);
+            }
             let asker = Asker { name: self.name.clone(), secrets: self.secrets.clone() };
-            let mut question = asker.questions(question).map_err(ServiceError::McpError)?;
+            let mut question = asker.questions(answer).map_err(ServiceError::McpError)?;
             let Some(origin) = origin.filter(|origin| origin.session().is_some()) else {
-                question.request_state = Some(bound(&self.name, question.request_state));
-                return Ok(ServerResult::InputRequiredResult(question));
+                question["requestState"] = bound(&self.name, state_of(&question)).into();
+                return Ok(question);
             };
             answers = answered(origin, question).await?;
         }
         Err(ServiceError::McpError(ErrorData::internal_error("the server asks without an end", None)))
-    }
-
-    /// A value of the server without secrets.
-    pub fn without_secrets_in<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
-        if self.secrets.is_empty() {
-            return value;
-        }
-        let hidden = serde_json::to_value(&value).map(|value| self.secrets.hide_in(value));
-        hidden.and_then(serde_json::from_value).unwrap_or(value)
     }
 
     /// The error of a request as the server gave it, without secrets; else the reason why there is no answer.
@@ -128,18 +121,25 @@ fn with_input(mut request: ClientRequest, answers: Answers) -> ClientRequest {
 }
 
 /// The answers of a client of the older protocol to the questions of a server on the newer one.
-async fn answered(origin: &RequestOrigin, question: InputRequiredResult) -> Result<Answers, ServiceError> {
+async fn answered(origin: &RequestOrigin, mut question: Value) -> Result<Answers, ServiceError> {
     let mut responses = InputResponses::new();
-    for (name, request) in question.input_requests.into_iter().flatten() {
-        let request = match request {
-            InputRequest::CreateMessage(request) => ServerRequest::CreateMessageRequest(request),
-            InputRequest::Elicitation(request) => ServerRequest::ElicitRequest(request),
-            InputRequest::ListRoots(_) => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
-            _ => continue,
-        };
-        responses.insert(name, serde_json::to_value(ask(origin, request).await?).unwrap_or_default());
+    let requests = question.get_mut("inputRequests").and_then(Value::as_object_mut);
+    for (name, request) in requests.into_iter().flatten() {
+        if let Some(question) = Question::of(request) {
+            responses.insert(name.clone(), ask(origin, question).await?);
+        }
     }
-    Ok((Some(responses), question.request_state))
+    Ok((Some(responses), state_of(&question)))
+}
+
+/// Returns true if an answer asks the client for input.
+pub fn asks_for_input(answer: &Value) -> bool {
+    answer.get("resultType").is_some_and(|kind| kind == "input_required")
+}
+
+/// The state that a server gave with its questions.
+fn state_of(question: &Value) -> Option<String> {
+    question.get("requestState").and_then(Value::as_str).map(str::to_string)
 }
 
 /// A request without an answer so far. The server gets a cancellation when nobody waits any more.

@@ -195,10 +195,6 @@ impl FilledSecrets {
         missing.map_or(Ok(filled.into_owned()), Err)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.texts(|_| true).is_empty()
-    }
-
     /// A text with these secrets redacted.
     pub fn hide(&self, text: &str) -> String {
         redacted_text(text.to_string(), &self.long_texts(), &mut false)

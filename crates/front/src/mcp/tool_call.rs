@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorData, ServerResult};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ContentBlock, ErrorData};
 use rmcp::service::ServiceError;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::client::RequestOrigin;
 use super::http::{HttpError, explain, http_error};
-use super::message::{is_unreadable, written_result};
+use super::message::is_unreadable;
+use super::requests::asks_for_input;
 use super::server_problem::ServerProblem;
 use super::session::Session;
 use crate::credentials::SignInProblem;
@@ -57,11 +59,7 @@ impl Session {
         }
         let sending = self.request_with_input(request, origin, longest_silence);
         match Operation::mcp_call(tool).observe(sending, error_type).await {
-            Ok(ServerResult::CallToolResult(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
-            Ok(ServerResult::CustomResult(result)) => written_result(&result)
-                .cloned()
-                .ok_or_else(|| McpCallError::Unreadable("the result is not that of a tool call".into())),
-            Ok(ServerResult::InputRequiredResult(question)) => {
+            Ok(question) if asks_for_input(&question) => {
                 let mut what = "it asks for more than arguments, which cannot be given here";
                 if let Some(origin) = origin.filter(|origin| origin.may_require_input()) {
                     origin.require_input(question);
@@ -69,6 +67,7 @@ impl Session {
                 }
                 Err(McpCallError::UnexpectedAnswer(what.into()))
             }
+            Ok(result) if is_of_a_call(&result) => Ok(result),
             Ok(_) => Err(McpCallError::Unreadable("the result is not that of a tool call".into())),
             Err(error) => Err(self.meaning(error).await),
         }
@@ -115,15 +114,25 @@ impl Session {
     }
 }
 
+/// The types of blocks that clients know.
+const BLOCKS: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
+
+/// Returns true for the result of a call. A block of a type that clients know has what it needs.
+fn is_of_a_call(result: &Value) -> bool {
+    let is_fine = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| !BLOCKS.contains(&kind)) || ContentBlock::deserialize(block).is_ok()
+    };
+    match result.get("content") {
+        Some(content) => content.as_array().is_some_and(|blocks| blocks.iter().all(is_fine)),
+        None => ["structuredContent", "isError"].iter().any(|key| result.get(key).is_some()),
+    }
+}
+
 /// The type of the error of a call, for telemetry.
-fn error_type(answer: &Result<ServerResult, ServiceError>) -> Option<String> {
+fn error_type(answer: &Result<Value, ServiceError>) -> Option<String> {
     Some(match answer {
-        Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => "tool_error".into(),
-        Ok(ServerResult::CustomResult(result))
-            if written_result(result).is_some_and(|written| written["isError"] == true) =>
-        {
-            "tool_error".into()
-        }
+        Ok(result) if result.get("isError").is_some_and(|is_error| is_error == true) => "tool_error".into(),
         Ok(_) => return None,
         Err(ServiceError::McpError(error)) => error.code.0.to_string(),
         Err(_) => "_OTHER".into(),

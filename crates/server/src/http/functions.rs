@@ -12,6 +12,7 @@ use super::address::encoded_address;
 use super::body::{checked_json, json_bytes};
 use super::idempotency_header::{header_key, keyed};
 use super::request_context::{RequestContext, Shared};
+use crate::listed_tools::name_of;
 use crate::response::{Media, Problem, ProblemCode, Response, Tagged, negotiated, preferred};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::quoted;
@@ -40,13 +41,13 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
 }
 
 /// A tool of the catalog as it is bound.
-pub fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
+pub fn bound(tool: &Value, root: &str) -> Value {
     json!({
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.input_schema,
-        "annotations": tool.annotations,
-        "url": format!("{root}/v1/tools/{}", encoded_address(&tool.name)),
+        "name": tool["name"],
+        "description": tool["description"],
+        "input_schema": tool["inputSchema"],
+        "annotations": tool["annotations"],
+        "url": format!("{root}/v1/tools/{}", encoded_address(name_of(tool))),
     })
 }
 

@@ -1,13 +1,16 @@
 //! Messages of live servers, passed on to a client.
 
-use rmcp::model::{ClientResult, ProgressToken, ServerNotification, ServerRequest};
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::model::{
+    CustomRequest, GetExtensions, ProgressToken, RequestId, ServerNotification, ServerRequest,
+};
+use rmcp::service::{OriginatingRequestId, RequestContext, ServiceError};
 use rmcp::{ErrorData, Peer, RoleServer};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::requester::McpResult;
-use toolcrib_front::mcp::ServerMessage;
+use toolcrib_front::mcp::{Question, ServerMessage, written};
 
 /// Does the work for a request, and passes on the messages that it causes.
 pub(super) async fn with_messages<T>(
@@ -31,8 +34,8 @@ pub(super) async fn with_messages<T>(
             }
             Some(message) = received.recv() => match message {
                 ServerMessage::Notification(notification) => notify(client, *notification, token.as_ref()).await,
-                ServerMessage::Request(question, answer) => {
-                    questions.spawn(ask(client.clone(), *question, answer));
+                ServerMessage::Question(question, answer) => {
+                    questions.spawn(ask(client.clone(), Some(context.id.clone()), question, answer));
                 }
             },
         }
@@ -44,8 +47,8 @@ pub(super) async fn forward_all(client: Peer<RoleServer>, mut received: mpsc::Re
     while let Some(message) = received.recv().await {
         match message {
             ServerMessage::Notification(notification) => notify(&client, *notification, None).await,
-            ServerMessage::Request(question, answer) => {
-                tokio::spawn(ask(client.clone(), *question, answer));
+            ServerMessage::Question(question, answer) => {
+                tokio::spawn(ask(client.clone(), None, question, answer));
             }
         }
     }
@@ -64,15 +67,20 @@ async fn notify(
     let _ = client.send_notification(notification).await;
 }
 
-/// Asks the client a question of a server.
-pub async fn ask(
+/// Asks the client a question, on the stream of its own request where there is one.
+async fn ask(
     client: Peer<RoleServer>,
-    question: ServerRequest,
-    answer: oneshot::Sender<McpResult<ClientResult>>,
+    request: Option<RequestId>,
+    Question { method, params }: Question,
+    answer: oneshot::Sender<McpResult<Value>>,
 ) {
+    let mut question = ServerRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+    if let Some(id) = request {
+        question.extensions_mut().insert(OriginatingRequestId(id));
+    }
     let given = client.send_request(question).await.map_err(|error| match error {
         ServiceError::McpError(error) => error,
         other => ErrorData::internal_error(format!("the client does not answer: {other}"), None),
     });
-    let _ = answer.send(given);
+    let _ = answer.send(given.map(|given| written(serde_json::to_value(given).unwrap_or_default())));
 }

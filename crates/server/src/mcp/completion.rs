@@ -2,13 +2,14 @@
 
 use rmcp::model::{
     ClientRequest, CompleteRequest, CompleteRequestParams, CompleteResult, CompletionInfo, Reference,
-    ServerResult,
 };
+use serde_json::Value;
 
 use super::prompts::find_prompt;
 use super::requester::{McpResult, Requester};
 use super::resources::TEMPLATE;
 use super::upstream_resources::locate;
+use toolcrib_front::mcp::carrying;
 use toolcrib_gateway::functions::CatalogView;
 
 /// Names that begin with what was typed, then names that contain it.
@@ -49,8 +50,11 @@ pub(super) async fn of_servers(
     };
     params.r#ref = reference;
     let request = ClientRequest::CompleteRequest(CompleteRequest::new(params));
-    match upstream.request(request, requester).await? {
-        ServerResult::CompleteResult(result) => Ok(upstream.session.without_secrets_in(result)),
-        _ => Err(upstream.unexpected()),
+    let written = upstream.request(request, requester).await?;
+    if !written.get("completion").is_some_and(Value::is_object) {
+        return Err(upstream.unexpected());
     }
+    let mut result = CompleteResult::default();
+    result.meta = Some(carrying(written));
+    Ok(result)
 }

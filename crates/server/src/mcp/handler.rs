@@ -19,12 +19,12 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::annotated::MoreAnnotations;
 use super::connection::{MAX_WATCHED, too_many_watched};
 use super::cursor::{after_cursor, one_page};
 use super::requester::{FRESH_FOR, McpResult, Requester};
 use super::resources::{self, is_ours};
 use super::service::{McpService, PATIENCE, PROBE_PATIENCE, answered, is_newer};
+use super::upstream_resources::{limit_caching, put_before};
 use super::{completion, notifications, prompts, skills, tools, upstream_resources};
 use toolcrib_definition::guard::locked;
 use toolcrib_front::mcp::{ClientInput, Session};
@@ -90,11 +90,7 @@ impl ServerHandler for McpService {
         let work = async |requester: Requester| {
             let after = after_cursor(request)?;
             let requester = self.with_all_listed(requester, Duration::MAX).await;
-            let list = tools::list(&requester, after.as_deref(), is_newer(&context))?;
-            if let Some(more) = context.extensions.get::<MoreAnnotations>() {
-                more.keep(&list, &requester);
-            }
-            Ok(list)
+            tools::list(&requester, after.as_deref(), is_newer(&context))
         };
         self.answer_plain("tools/list", &context, work).await
     }
@@ -122,12 +118,9 @@ impl ServerHandler for McpService {
             let mut ours = resources::list(&requester, after.as_deref())?;
             if after.is_none() {
                 self.connection.iter().for_each(|connection| connection.follow_lists(&context.peer));
-                let theirs =
-                    upstream_resources::resources(&requester, Session::resources, |found| &mut found.uri)
-                        .await;
-                upstream_resources::put_before(
-                    theirs, &mut ours.resources, &mut ours.ttl_ms, &mut ours.cache_scope,
-                );
+                let theirs = upstream_resources::resources(&requester, Session::resources, "uri").await;
+                limit_caching(&theirs, &mut ours.ttl_ms, &mut ours.cache_scope);
+                ours.meta = Some(put_before(theirs, &ours, "resources"));
             }
             Ok(ours)
         };
@@ -143,14 +136,9 @@ impl ServerHandler for McpService {
             one_page(request)?;
             let mut ours = resources::templates(&requester);
             let listed = Session::resource_templates;
-            let theirs =
-                upstream_resources::resources(&requester, listed, |found| &mut found.uri_template).await;
-            upstream_resources::put_before(
-                theirs,
-                &mut ours.resource_templates,
-                &mut ours.ttl_ms,
-                &mut ours.cache_scope,
-            );
+            let theirs = upstream_resources::resources(&requester, listed, "uriTemplate").await;
+            limit_caching(&theirs, &mut ours.ttl_ms, &mut ours.cache_scope);
+            ours.meta = Some(put_before(theirs, &ours, "resourceTemplates"));
             Ok(ours)
         };
         self.answer_plain("resources/templates/list", &context, work).await

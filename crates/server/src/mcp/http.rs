@@ -8,7 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::BodyExt;
 use indexmap::IndexSet;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -19,6 +21,7 @@ use serde_json::Value;
 use super::service::McpService;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::locked;
+use toolcrib_front::mcp::{unread, written_out};
 use toolcrib_gateway::state::random_id;
 
 /// Most subscriptions that are open at a time.
@@ -59,10 +62,11 @@ impl Service {
         } else {
             Err(request)
         };
-        Ok(match answer {
+        let answer = match answer {
             Ok(answer) => answer,
             Err(request) => self.requests.handle(request).await.map(Body::new),
-        })
+        };
+        Ok(answer.map(|body| Body::new(body.map_frame(|frame| frame.map_data(written_frame)))))
     }
 }
 
@@ -132,12 +136,22 @@ impl HttpSessions {
             let Some(own) = own.map(str::to_string) else { return Err(request) };
             if self.manager.has_session(&Arc::from(own.as_str())).await.unwrap_or(false) {
                 set(request.headers_mut(), &own);
+                let (head, body) = request.into_parts();
+                let Ok(body) = to_bytes(body, max_body).await else {
+                    return Ok(refused(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long"));
+                };
+                let body = str::from_utf8(&body).ok().and_then(unread).map_or(body, Bytes::from);
+                let request = Request::from_parts(head, Body::from(body));
                 if request.method() == Method::DELETE {
                     self.end(&own);
                 }
                 return Ok(self.within(request, &sign).await);
             }
-            return if locked(&self.ended).contains(&own) { Ok(not_found()) } else { Err(request) };
+            return if locked(&self.ended).contains(&own) {
+                Ok(refused(StatusCode::NOT_FOUND, "there is no such session"))
+            } else {
+                Err(request)
+            };
         }
         if !may_begin(&request) {
             return Err(request);
@@ -223,22 +237,52 @@ fn is_initialize(body: &[u8]) -> bool {
     message.is_some_and(|message| message.get("method").is_some_and(|method| method == "initialize"))
 }
 
+/// A piece of an answer as it is written: a message, or an event with one.
+fn written_frame(frame: Bytes) -> Bytes {
+    let Ok(text) = str::from_utf8(&frame) else { return frame };
+    let line = |line: &str| {
+        let (begin, message) =
+            line.split_once('{').filter(|(begin, _)| matches!(*begin, "" | "data: " | "data:"))?;
+        let message: Value = serde_json::from_str(&format!("{{{message}")).ok()?;
+        Some(format!("{begin}{}", written_out(message)))
+    };
+    text.split('\n')
+        .map(|text| line(text).unwrap_or_else(|| text.into()))
+        .collect::<Vec<_>>()
+        .join("\n")
+        .into()
+}
+
 fn set(headers: &mut HeaderMap, id: &str) {
     if let Ok(id) = HeaderValue::try_from(id) {
         headers.insert(SESSION, id);
     }
 }
 
-/// The answer for a session that its client has ended.
-fn not_found() -> Response<Body> {
-    let mut answer = Response::new(Body::from("there is no such session"));
-    *answer.status_mut() = StatusCode::NOT_FOUND;
+fn refused(status: StatusCode, why: &'static str) -> Response<Body> {
+    let mut answer = Response::new(Body::from(why));
+    *answer.status_mut() = status;
     answer
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_is_written_in_a_body_and_in_an_event() {
+        let carrying = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"_meta":{"toolcrib/as-written":{"own":null}}}}"#;
+        let expect = r#"{"jsonrpc":"2.0","id":1,"result":{"own":null}}"#;
+        for (frame, expect) in [
+            (carrying.to_string(), expect.to_string()),
+            (format!("id: 0/1\ndata: {carrying}\n\n"), format!("id: 0/1\ndata: {expect}\n\n")),
+            (":\n\n".into(), ":\n\n".into()),
+            ("data: \n\n".into(), "data: \n\n".into()),
+            ("{cut".into(), "{cut".into()),
+        ] {
+            assert_eq!(written_frame(Bytes::from(frame)), expect);
+        }
+    }
 
     #[test]
     fn one_caller_cannot_take_all_sessions() {

@@ -1,8 +1,8 @@
 //! MCP: functions as tools, docs as resources, in both protocols (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
 //! 1. [`handler`] answers requests of both transports, with the state in [`mod@service`] and [`connection`], which also
-//!    passes on what live servers say to the client meanwhile. The handler alone knows the SDK's `ServerHandler`;
-//!    [`annotated`] adds to its list of tools what the SDK drops.
+//!    passes on what live servers say to the client meanwhile. The handler alone knows the SDK's `ServerHandler`,
+//!    whose results carry what is [written](toolcrib_front::mcp::written_out) in their place.
 //! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools);
 //!    [`mod@instructions`] explain this server to a model; [`resources`] lists and reads the docs, page by page, and
 //!    [`skills`] the skills made of them.
@@ -11,8 +11,6 @@
 //! 5. [`http`] is the endpoint for a router, with sessions where servers may ask; [`mod@stdio`] the same over the standard
 //!    streams.
 
-mod annotated;
-mod as_written;
 mod bad_request;
 mod client_messages;
 mod completion;

@@ -4,23 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, SKILLS_EXTENSION_ID,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, Implementation, ResultType,
+    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
+use serde_json::Value;
 use tokio::sync::watch;
 
-use super::as_written::AsWritten;
 use super::client_messages::{forward_all, with_messages};
 use super::connection::ClientConnection;
 use super::instructions;
 use super::requester::{McpResult, Requester};
 use super::tools::{self, NotesBySession};
+use super::upstreams;
 use crate::call_limiter::CallLimiter;
 use crate::{LiveCatalog, RequestCatalog};
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
-use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, to_client};
+use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, carrying, to_client};
 use toolcrib_front::shares::Shares;
 use toolcrib_front::telemetry::{self, Operation};
 use toolcrib_gateway::exec::Caller;
@@ -203,11 +204,12 @@ impl McpService {
             let limits = (self.call_limiter(&context), &*self.notes);
             let answer = tools::call(&requester, limits, request, is_newer(&context)).await;
             match origin.and_then(|origin| origin.take_required_input()) {
-                Some(question) => Ok(question.into()),
-                None => answer.map(|(result, written)| {
-                    if let (Some(place), Some(written)) = (context.extensions.get::<AsWritten>(), written) {
-                        place.keep(written);
-                    }
+                Some(question) => Ok(upstreams::asking(question).into()),
+                None => answer.map(|written| {
+                    let mut result = CallToolResult::default();
+                    result.result_type = Some(ResultType::COMPLETE);
+                    result.is_error = written.get("isError").and_then(Value::as_bool);
+                    result.meta = Some(carrying(written));
                     result.into()
                 }),
             }

@@ -12,16 +12,16 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{ErrorData, RoleServer, ServiceExt};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Sink, sink};
+use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::{Duration, Instant, timeout_at};
 
-use super::annotated::Annotated;
 use super::bad_request::bad_request;
 use super::service::McpService;
 use crate::LiveCatalog;
-use toolcrib_front::mcp::{Line, LineCheck, LineProblem};
+use toolcrib_front::mcp::{Line, LineCheck, LineProblem, unread, written_out};
 
 /// Serves the client at stdin and stdout until its stream ends or `stop` resolves.
 ///
@@ -44,7 +44,7 @@ pub async fn streams(
     let lines = LineTransport::new(Box::new(read), Box::new(write), end.clone());
     let mut stop = std::pin::pin!(stop);
     let begun = tokio::select! {
-        begun = Annotated(handler).serve(lines) => begun,
+        begun = handler.serve(lines) => begun,
         () = &mut stop => return Ok(()),
     };
     let session = match begun {
@@ -87,7 +87,8 @@ type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// One connection.
 struct LineTransport {
-    lines: AsyncRwTransport<RoleServer, LineCheck<Input, ReadLine>, Output>,
+    lines: AsyncRwTransport<RoleServer, LineCheck<Input, ReadLine>, Sink>,
+    write: Arc<Mutex<Output>>,
     /// Lines that are no message, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: watch::Sender<InFlight>,
@@ -104,7 +105,7 @@ impl LineTransport {
         let (to, refused) = unbounded_channel();
         let check: ReadLine = Box::new(move |line| {
             let bad = match line.checked() {
-                Ok(line) => return Some(line),
+                Ok(line) => return Some(str::from_utf8(&line).ok().and_then(unread).map_or(line, as_line)),
                 Err(bad) => bad,
             };
             let is_message = matches!(bad.problem, LineProblem::KeyTwice(_) | LineProblem::WrongField(_));
@@ -116,9 +117,10 @@ impl LineTransport {
             Some(Vec::new())
         });
         let read = LineCheck::new(read, MAX_LINE, check);
-        let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
+        let lines = AsyncRwTransport::new_server(read, sink()).with_max_line_length(MAX_LINE);
+        let write = Arc::new(Mutex::new(write));
         let (in_flight, answered) = watch::channel(InFlight::default());
-        Self { lines, refused, in_flight, answered, has_begun: false, ended, until: None }
+        Self { lines, write, refused, in_flight, answered, has_begun: false, ended, until: None }
     }
 
     /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
@@ -172,10 +174,11 @@ impl Transport<RoleServer> for LineTransport {
             ServerJsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
-        let sending = self.lines.send(message);
+        let write = Arc::clone(&self.write);
         let in_flight = self.in_flight.clone();
         async move {
-            let sent = sending.await;
+            let line = serde_json::to_value(message).map(|message| as_line(written_out(message).to_string()));
+            let sent = written_line(&write, line.map_err(io::Error::other)).await;
             answered.iter().for_each(|id| finish(&in_flight, id));
             sent
         }
@@ -194,7 +197,8 @@ impl Transport<RoleServer> for LineTransport {
             };
             match received {
                 Err((id, error)) => {
-                    let _ = self.lines.send(ServerJsonRpcMessage::error(error, id)).await;
+                    // Within a task, since this future may be dropped in the middle of a line.
+                    let _ = tokio::spawn(self.send(ServerJsonRpcMessage::error(error, id))).await;
                 }
                 Ok(Some(message)) if self.accepts(&message) => return Some(message),
                 Ok(Some(_)) => {}
@@ -210,8 +214,18 @@ impl Transport<RoleServer> for LineTransport {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.lines.close().await
+        self.write.lock().await.shutdown().await
     }
+}
+
+async fn written_line(write: &Mutex<Output>, line: io::Result<Vec<u8>>) -> io::Result<()> {
+    let mut write = write.lock().await;
+    write.write_all(&line?).await?;
+    write.flush().await
+}
+
+fn as_line(message: String) -> Vec<u8> {
+    (message + "\n").into_bytes()
 }
 
 /// Requests that were read and have no answer yet, and whether each is a subscription, which lasts as long as the

@@ -7,21 +7,22 @@ use std::sync::{Arc, LazyLock, Mutex};
 use indexmap::IndexMap;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, ErrorCode, JsonObject, ListToolsResult, MetaObject,
-    ResultType, Tool, ToolAnnotations,
+    CallToolRequestParams, ContentBlock, ErrorCode, JsonObject, ListToolsResult, Tool, ToolAnnotations,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::cursor::{ROOT, invalid_cursor, page_of};
 use super::requester::{FRESH_FOR, McpResult, Requester};
 use crate::call_limiter::CallLimiter;
-use crate::listed_tools::ListedTools;
+use crate::listed_tools::{ListedTools, name_of};
 use crate::response::Problem;
 use toolcrib_catalog::{Resolved, result_fits};
 use toolcrib_definition::finding::nearest;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::secret::REDACTED;
 use toolcrib_definition::{clean_text, quoted};
+use toolcrib_front::mcp::carrying;
 use toolcrib_gateway::exec::backend::McpAnswer;
 use toolcrib_gateway::exec::{CallMeta, Caller, Envelope};
 use toolcrib_gateway::functions::{
@@ -29,23 +30,28 @@ use toolcrib_gateway::functions::{
 };
 use toolcrib_gateway::state::Session;
 
+/// The field of a result with its data.
+const DATA: &str = "structuredContent";
+
+/// The beginning of our keys in `_meta`.
+const OURS: &str = "toolcrib/";
+
 /// Most tools in one answer.
 const PER_PAGE: usize = 200;
 
 /// The functions as tools of MCP.
-static FUNCTIONS: LazyLock<Vec<Tool>> =
+static FUNCTIONS: LazyLock<Vec<Value>> =
     LazyLock::new(|| Function::all().iter().filter_map(as_tool).collect());
 
-fn as_tool(function: &Function) -> Option<Tool> {
+fn as_tool(function: &Function) -> Option<Value> {
     let definition = function.definition()?;
     // The whole schema, and not the compact one of `payload`: the list is short.
     let schema = definition.input.parameters.schema().as_object()?.clone();
     let hints = ToolAnnotations::new();
     let hints =
         if function.may_change() { hints.read_only(false).destructive(true) } else { hints.read_only(true) };
-    Some(
-        Tool::new(function.name(), clean_text(&definition.texts.description), schema).with_annotations(hints),
-    )
+    let tool = Tool::new(function.name(), clean_text(&definition.texts.description), schema);
+    serde_json::to_value(tool.with_annotations(hints)).ok()
 }
 
 /// One page of the list: the functions, then the catalog's tools. Clients of the older revisions refuse a list in which the
@@ -56,19 +62,24 @@ pub(super) fn list(requester: &Requester, after: Option<&str>, is_newer: bool) -
     let is_listed = |name: &str| Function::named(name).is_some_and(|function| cache.listing.lists(function));
     // A listed tool of the catalog keeps its name.
     let functions =
-        FUNCTIONS.iter().filter(|tool| is_listed(&tool.name) && bound.place(&tool.name).is_none());
-    let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
+        FUNCTIONS.iter().filter(|tool| is_listed(name_of(tool)) && bound.place(name_of(tool)).is_none());
+    let all: Vec<&Value> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
-    let address = |to: usize, last: &&Tool| format!("{ROOT}list/{to}/{}", last.name);
+    let address = |to: usize, last: &&Value| format!("{ROOT}list/{to}/{}", name_of(last));
     let (shown, next_cursor) = page_of(&all, from, PER_PAGE, address);
-    let for_client = |tool: &&Tool| {
-        let mut tool = Tool::clone(tool);
-        tool.output_schema = tool.output_schema.filter(|schema| is_newer || is_of_objects(schema));
+    let for_client = |tool: &&Value| {
+        let mut tool = Value::clone(tool);
+        if !is_newer && let Some(fields) = tool.as_object_mut() {
+            fields
+                .retain(|key, schema| key != "outputSchema" || schema.as_object().is_some_and(is_of_objects));
+        }
         tool
     };
-    let tools = shown.iter().map(for_client).collect();
-    let result = ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools) };
-    Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(requester.scope()))
+    let result = ListToolsResult { next_cursor, ..ListToolsResult::default() };
+    let result = result.with_ttl_ms(FRESH_FOR).with_cache_scope(requester.scope());
+    let mut written = json!(result);
+    written["tools"] = shown.iter().map(for_client).collect();
+    Ok(ListToolsResult { meta: Some(carrying(written)), ..result })
 }
 
 /// Whether clients of the older revisions can read results of this schema.
@@ -77,28 +88,29 @@ fn is_of_objects(schema: &JsonObject) -> bool {
 }
 
 /// Index at which a list continues: after the last listed tool, or at its place when it is gone.
-fn following(all: &[&Tool], after: &str) -> McpResult<usize> {
+fn following(all: &[&Value], after: &str) -> McpResult<usize> {
     let position = after.strip_prefix(ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
     let (place, name) = position
         .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
         .ok_or_else(invalid_cursor)?;
-    let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
+    let known = all.iter().position(|tool| name_of(tool) == name).map(|position| position + 1);
     Ok(known.unwrap_or(place).min(all.len()))
 }
 
 /// The function with this name.
 pub(super) fn named(name: &str) -> Option<Tool> {
-    FUNCTIONS.iter().find(|tool| tool.name == name).cloned()
+    let tool = FUNCTIONS.iter().find(|tool| name_of(tool) == name)?;
+    Tool::deserialize(tool).ok()
 }
 
-/// Answers a call, and gives the answer as it is to be written, with what the SDK does not know. An error in the arguments is a
-/// result for the model; an unknown tool is a protocol error.
+/// The result of a call as it is to be written. An error in the arguments is a result for the model; an unknown tool is a protocol
+/// error.
 pub(super) async fn call(
     requester: &Requester,
     (limiter, notes): (&CallLimiter, &NotesBySession),
     request: CallToolRequestParams,
     is_newer: bool,
-) -> McpResult<(CallToolResult, Option<Value>)> {
+) -> McpResult<Value> {
     let view = requester.view();
     let cache = &requester.served;
     let bound = cache.listed_tools();
@@ -130,18 +142,17 @@ pub(super) async fn call(
             if let Ok(Some(envelope)) = answer.as_ref().map(Answer::envelope)
                 && let Some(original) = &envelope.original
             {
-                return by_its_name(original, envelope, promised.map(AsRef::as_ref), is_newer);
+                return by_its_name(original, envelope, promised, is_newer);
             }
             (answer, None)
         }
         None => return Err(unknown(requester, &request.name)),
     };
-    let mut about = requester.meta();
-    about.0.extend(answer.as_ref().ok().and_then(meta_of_server).cloned().unwrap_or_default());
-    about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    let mut about = requester.meta().0;
+    about.extend(answer.as_ref().ok().and_then(meta_of_server).into_iter().flatten());
+    about.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     let own_data = |answer: &Answer| answer.envelope()?.outcome.as_ref().ok().cloned();
     let data = promised.and_then(|_| own_data(answer.as_ref().ok()?));
-    let mut blocks = None;
     let mut result = match answer {
         Ok(answer) => {
             if answer.is_ok() {
@@ -150,13 +161,7 @@ pub(super) async fn call(
             }
             let session = named_or_own(session, caller);
             let notes = notes.of(session);
-            let client_answer = answer.for_client(&mut locked(&notes));
-            blocks = client_answer
-                .content
-                .iter()
-                .any(|block| matches!(block, ClientBlock::Original(_)))
-                .then(|| client_answer.content.iter().map(written_block).collect::<Value>());
-            call_result(client_answer, answer.is_ok(), &mut about)
+            call_result(answer.for_client(&mut locked(&notes)), answer.is_ok(), &mut about)
         }
         Err(stopped) => limit_result(&stopped),
     };
@@ -164,106 +169,67 @@ pub(super) async fn call(
         Some(schema) => keep_promise(&mut result, schema, data),
         None => _ = !is_newer && drop_unreadable_data(&mut result),
     }
-    result.meta = Some(about);
-    let written = blocks.and_then(|blocks| {
-        let mut written = serde_json::to_value(&result).ok()?;
-        written["content"] = blocks;
-        if !is_newer {
-            written.as_object_mut()?.shift_remove("resultType");
-        }
-        Some(written)
-    });
-    Ok((result, written))
+    result.insert("_meta".into(), about.into());
+    Ok(Value::Object(result))
 }
 
-/// The result of a server for a client that called its tool by name, and the same as it is to be written.
+/// The result of a server for a client that called its tool by name: unchanged, with our metadata next to its own.
 fn by_its_name(
     original: &McpAnswer,
     envelope: &Envelope,
     promised: Option<&JsonObject>,
     is_newer: bool,
-) -> McpResult<(CallToolResult, Option<Value>)> {
-    let (mut result, mut written) = passed_on(original, envelope)?;
-    let has_data = result.structured_content.is_some();
-    if let Some(schema) = promised
-        && let Some(data) = result.structured_content.take_if(|data| data.to_string().contains(REDACTED))
-    {
-        keep_promise(&mut result, schema, Some(data));
-    }
-    if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
-        let data = original.structured().map(Value::to_string);
-        result.content.extend(data.map(ContentBlock::text));
-    }
-    if is_newer && let Some(fields) = written.as_object_mut() {
-        fields.insert("resultType".into(), "complete".into());
-    }
-    let is_same = result.structured_content.is_some() == has_data;
-    Ok((result, is_same.then_some(written)))
-}
-
-/// The metadata that a server gave its result.
-fn meta_of_server(answer: &Answer) -> Option<&JsonObject> {
-    match answer.envelope()?.original.as_deref()? {
-        McpAnswer::Result(original) => original.get("_meta")?.as_object(),
-        McpAnswer::Error { .. } => None,
-    }
-}
-
-fn written_block(block: &ClientBlock) -> Value {
-    match block {
-        ClientBlock::Text(text) => json!({"type": "text", "text": text}),
-        ClientBlock::Original(block) => block.clone(),
-    }
-}
-
-/// The answer of an MCP server, unchanged, with our metadata next to its own; first as the SDK reads it.
-fn passed_on(original: &McpAnswer, envelope: &Envelope) -> McpResult<(CallToolResult, Value)> {
-    let mut written = match original {
-        McpAnswer::Result(result) => result.clone(),
+) -> McpResult<Value> {
+    let mut result = match original {
+        McpAnswer::Result(result) => result.as_object().cloned().unwrap_or_default(),
         McpAnswer::Error { code, message, data } => {
             return Err(ErrorData::new(ErrorCode(*code), message.clone(), data.clone()));
         }
     };
-    let CallMeta { trace_id, warnings, .. } = &envelope.meta;
-    let about = &mut written["_meta"];
+    let about = &mut result.entry("_meta").or_insert_with(|| json!({}));
     if !about.is_object() {
-        *about = json!({});
+        **about = json!({});
     }
+    let CallMeta { trace_id, warnings, .. } = &envelope.meta;
     about["toolcrib/trace_id"] = json!(trace_id);
     if let Some(warnings) = warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
         about["toolcrib/warnings"] = json!(warnings);
     }
-    let mut result = as_the_sdk_reads(&written);
-    result.result_type = Some(ResultType::COMPLETE);
-    Ok((result, written))
+    let data = original.structured();
+    if let (Some(schema), Some(data)) = (promised, data.filter(|data| data.to_string().contains(REDACTED))) {
+        keep_promise(&mut result, schema, Some(data.clone()));
+    }
+    if !is_newer && drop_unreadable_data(&mut result) && !original.says_its_data() {
+        let said = data.map(|data| json!(ContentBlock::text(data.to_string())));
+        let content = result.entry("content").or_insert_with(|| json!([]));
+        content.as_array_mut().into_iter().for_each(|blocks| blocks.extend(said.clone()));
+    }
+    Ok(Value::Object(result))
 }
 
-/// A result of an MCP server with the texts of blocks that the SDK does not know.
-fn as_the_sdk_reads(written: &Value) -> CallToolResult {
-    serde_json::from_value(written.clone()).unwrap_or_else(|_| {
-        let mut known = written.clone();
-        for block in known.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
-            if serde_json::from_value::<ContentBlock>(block.clone()).is_err() {
-                *block = json!({"type": "text", "text": block.to_string()});
-            }
-        }
-        serde_json::from_value(known).unwrap_or_default()
-    })
+/// The metadata that a server gave its result, without keys of ours.
+fn meta_of_server(answer: &Answer) -> Option<JsonObject> {
+    let McpAnswer::Result(original) = answer.envelope()?.original.as_deref()? else { return None };
+    let mut meta = original.get("_meta")?.as_object()?.clone();
+    meta.retain(|key, _| !key.starts_with(OURS));
+    Some(meta)
 }
 
 /// Gives a result of our own the data that its listed schema promises. Clients refuse other data, also in an error, and a result
 /// without data that is no error.
-fn keep_promise(result: &mut CallToolResult, schema: &JsonObject, data: Option<Value>) {
+fn keep_promise(result: &mut JsonObject, schema: &JsonObject, data: Option<Value>) {
     let schema = Value::Object(schema.clone());
-    result.structured_content = data.filter(|data| result_fits(&schema, data));
-    if result.structured_content.is_none() {
-        result.is_error = Some(true);
+    result.shift_remove(DATA);
+    match data.filter(|data| result_fits(&schema, data)) {
+        Some(data) => _ = result.insert(DATA.into(), data),
+        None => _ = result.insert("isError".into(), true.into()),
     }
 }
 
 /// Drops data that clients of the older revisions cannot read, since it is no object.
-fn drop_unreadable_data(result: &mut CallToolResult) -> bool {
-    result.structured_content.take_if(|data| !data.is_object()).is_some()
+fn drop_unreadable_data(result: &mut JsonObject) -> bool {
+    let is_unreadable = result.get(DATA).is_some_and(|data| !data.is_object());
+    is_unreadable && result.shift_remove(DATA).is_some()
 }
 
 /// The session that the call names, else that of its transport.
@@ -314,30 +280,26 @@ fn unknown(requester: &Requester, name: &str) -> ErrorData {
 
 /// The error of a call over a limit, with the codes of HTTP. The model reads it, and can wait or ask for
 /// less.
-fn limit_result(stopped: &Problem) -> CallToolResult {
+fn limit_result(stopped: &Problem) -> JsonObject {
     let body = json!({ "ok": false, "error": stopped.error("") });
-    let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
-    result.structured_content = Some(body);
-    result
+    let text = ContentBlock::text(body.to_string());
+    result_of(json!([text]), Some(body), Some(true))
 }
 
-fn block(block: ClientBlock) -> Option<ContentBlock> {
-    match block {
-        ClientBlock::Text(text) => Some(ContentBlock::text(text)),
-        ClientBlock::Original(block) => serde_json::from_value(block).ok(),
-    }
+fn result_of(content: Value, data: Option<Value>, is_error: Option<bool>) -> JsonObject {
+    let fields = [("content", Some(content)), (DATA, data), ("isError", is_error.map(Value::from))];
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
-/// The result of an answer: blocks for the model, the same as data, and metadata.
-fn call_result(answer: ClientAnswer, is_ok: bool, about: &mut MetaObject) -> CallToolResult {
-    let content = answer.content.into_iter().filter_map(block).collect();
-    let mut result = if is_ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    if answer.leaves_out_is_error {
-        result.is_error = None;
-    }
-    result.structured_content = answer.data;
-    about.0.extend(answer.meta.into_iter().map(|(name, value)| (format!("toolcrib/{name}"), value)));
-    result
+/// The result of an answer: blocks for the model, and the same as data. Its metadata goes to `about`.
+fn call_result(answer: ClientAnswer, is_ok: bool, about: &mut JsonObject) -> JsonObject {
+    let block = |block: ClientBlock| match block {
+        ClientBlock::Text(text) => json!(ContentBlock::text(text)),
+        ClientBlock::Original(block) => block,
+    };
+    let content: Value = answer.content.into_iter().map(block).collect();
+    about.extend(answer.meta.into_iter().map(|(name, value)| (format!("{OURS}{name}"), value)));
+    result_of(content, answer.data, (!answer.leaves_out_is_error).then_some(!is_ok))
 }
 
 /// Most sessions that are remembered; a forgotten one gets its notes again.

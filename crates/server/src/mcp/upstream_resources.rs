@@ -4,55 +4,65 @@
 use std::collections::HashMap;
 
 use rmcp::model::{
-    CacheScope, ClientRequest, ErrorCode, ReadResourceRequest, ReadResourceRequestParams,
-    ReadResourceResponse, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerResult,
+    CacheScope, ClientRequest, ErrorCode, MetaObject, ReadResourceRequest, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities,
 };
 use rmcp::service::ServiceError;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::requester::{McpResult, Requester};
 use super::resources::unknown;
-use super::upstreams::{OUR_SCHEME, QUALIFIED, Upstream, list_all, with_capability};
-use toolcrib_front::mcp::{ServerList, Session};
+use super::upstreams::{OUR_SCHEME, QUALIFIED, Upstream, asking, list_all, with_capability};
+use toolcrib_front::mcp::{ServerList, Session, asks_for_input, carrying};
 
 fn has_resources(capabilities: &ServerCapabilities) -> bool {
     capabilities.resources.is_some()
 }
 
 /// The resources or the templates of all servers, with unambiguous URIs.
-pub(super) async fn resources<T>(
+pub(super) async fn resources(
     requester: &Requester,
-    list: impl AsyncFn(&Session) -> Result<ServerList<T>, ServiceError>,
-    uri: fn(&mut T) -> &mut String,
-) -> ServerList<T> {
+    list: impl AsyncFn(&Session) -> Result<ServerList, ServiceError>,
+    uri: &str,
+) -> ServerList {
     let upstreams = with_capability(requester, has_resources).await;
     let mut all = list_all(&upstreams, list).await;
     // The server of each URI; `None` where several have it.
     let mut owners: HashMap<String, Option<usize>> = HashMap::new();
-    for (place, item) in &mut all.items {
-        let owner = owners.entry(uri(item).clone()).or_insert(Some(*place));
+    all.items.retain(|(_, item)| item.get(uri).is_some_and(Value::is_string));
+    for (place, item) in &all.items {
+        let owner = owners.entry(text(item, uri).to_string()).or_insert(Some(*place));
         *owner = owner.filter(|first| first == place);
     }
     all.map(|(place, mut item)| {
-        let uri = uri(&mut item);
-        if uri.starts_with(OUR_SCHEME) || owners.get(uri) == Some(&None) {
-            *uri = upstreams[place].qualified(uri);
+        let own = text(&item, uri);
+        if own.starts_with(OUR_SCHEME) || owners.get(own) == Some(&None) {
+            item[uri] = upstreams[place].qualified(own).into();
         }
         Some(item)
     })
 }
 
-/// Puts the items of servers before ours, which may then be cached no longer than theirs.
-pub(super) fn put_before<T>(
-    theirs: ServerList<T>,
-    ours: &mut Vec<T>,
-    ttl_ms: &mut Option<u64>,
-    scope: &mut Option<CacheScope>,
-) {
-    ours.splice(..0, theirs.items);
+fn text<'v>(item: &'v Value, field: &str) -> &'v str {
+    item.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Limits the time for which a list of ours may be cached to that of theirs.
+pub(super) fn limit_caching(theirs: &ServerList, ttl_ms: &mut Option<u64>, scope: &mut Option<CacheScope>) {
     *ttl_ms = (*ttl_ms).into_iter().chain(theirs.ttl_ms).min();
     if theirs.is_private {
         *scope = Some(CacheScope::Private);
     }
+}
+
+/// The metadata with which a list of ours carries the same list with the items of servers before ours.
+pub(super) fn put_before(theirs: ServerList, ours: &impl Serialize, items: &str) -> MetaObject {
+    let mut written = json!(ours);
+    if let Some(Value::Array(listed)) = written.get_mut(items) {
+        listed.splice(..0, theirs.items);
+    }
+    carrying(written)
 }
 
 /// A resource at its server.
@@ -97,13 +107,14 @@ pub(super) async fn locate(requester: &Requester, uri: &str) -> Vec<Located> {
 
 /// The place of a server among the ones that may have a URI; the lowest is the likeliest.
 async fn rank(upstream: &Upstream, uri: &str) -> usize {
-    let lists = |list: ServerList<Resource>| list.items.iter().any(|resource| resource.uri == uri);
+    let lists = |list: ServerList| list.items.iter().any(|resource| text(resource, "uri") == uri);
     if upstream.session.resources().await.is_ok_and(lists) {
         return 0;
     }
-    let fits = |template: &ResourceTemplate| {
-        let literal = template.uri_template.split('{').next().unwrap_or_default();
-        (template.uri_template == uri || uri.starts_with(literal)).then_some(literal.len())
+    let fits = |template: &Value| {
+        let template = template.get("uriTemplate")?.as_str()?;
+        let literal = template.split('{').next().unwrap_or_default();
+        (template == uri || uri.starts_with(literal)).then_some(literal.len())
     };
     let templates = upstream.session.resource_templates().await;
     let longest = templates.ok().and_then(|list| list.items.iter().filter_map(fits).max());
@@ -136,18 +147,17 @@ async fn read_at(
     let upstream = &located.upstream;
     params.uri.clone_from(&located.own);
     let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
-    match upstream.request(request, requester).await? {
-        ServerResult::ReadResourceResult(mut result) => {
-            for contents in &mut result.contents {
-                if let ResourceContents::TextResourceContents { uri, .. }
-                | ResourceContents::BlobResourceContents { uri, .. } = contents
-                {
-                    *uri = located.shown(uri);
-                }
-            }
-            Ok(upstream.session.without_secrets_in(result).into())
-        }
-        ServerResult::InputRequiredResult(question) => Ok(question.into()),
-        _ => Err(upstream.unexpected()),
+    let mut written = upstream.request(request, requester).await?;
+    if asks_for_input(&written) {
+        return Ok(asking(written).into());
     }
+    let contents = written.get_mut("contents").and_then(Value::as_array_mut);
+    for contents in contents.ok_or_else(|| upstream.unexpected())? {
+        if let Some(Value::String(uri)) = contents.get_mut("uri") {
+            *uri = located.shown(uri);
+        }
+    }
+    let mut result = ReadResourceResult::new(Vec::new());
+    result.meta = Some(carrying(written));
+    Ok(result.into())
 }

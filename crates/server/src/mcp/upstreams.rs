@@ -5,19 +5,27 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rmcp::ErrorData;
-use rmcp::model::{ClientRequest, ServerCapabilities, ServerResult};
+use rmcp::model::{ClientRequest, InputRequiredResult, ServerCapabilities};
 use rmcp::service::ServiceError;
+use serde_json::Value;
 
 use super::requester::{McpResult, Requester};
 use toolcrib_catalog::config::Source;
 use toolcrib_definition::slug;
-use toolcrib_front::mcp::{ServerList, Session};
+use toolcrib_front::mcp::{ServerList, Session, carrying};
 
 /// The beginning of a URI with the name of its server.
 pub(super) const QUALIFIED: &str = "toolcrib://servers/";
 
 /// The scheme of our own URIs.
 pub(super) const OUR_SCHEME: &str = "toolcrib://";
+
+/// An answer with the questions of a server.
+pub(super) fn asking(question: Value) -> InputRequiredResult {
+    let mut asking = InputRequiredResult::new(None, None);
+    asking.meta = Some(carrying(question));
+    asking
+}
 
 /// A connected server.
 #[derive(Clone)]
@@ -30,15 +38,12 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    /// Sends a request of a client on.
-    pub(super) async fn request(
-        &self,
-        request: ClientRequest,
-        requester: &Requester,
-    ) -> McpResult<ServerResult> {
+    /// The answer to a request of a client, as the server wrote it, without secrets.
+    pub(super) async fn request(&self, request: ClientRequest, requester: &Requester) -> McpResult<Value> {
         let origin = requester.caller.origin.as_ref();
         let answer = self.session.request_with_input(request, origin, Duration::MAX).await;
-        answer.map_err(|error| self.session.request_error(error))
+        let answer = answer.map_err(|error| self.session.request_error(error))?;
+        Ok(self.session.secrets.hide_in(answer))
     }
 
     /// The error for an answer that does not fit its request.
@@ -113,10 +118,10 @@ async fn open(requester: &Requester, called: String, source: &Source) -> Option<
 
 /// One list of these servers, asked at the same time, with the place of the server of each item. A server that does not
 /// answer is left out.
-pub(super) async fn list_all<T>(
+pub(super) async fn list_all(
     upstreams: &[Upstream],
-    list: impl AsyncFn(&Session) -> Result<ServerList<T>, ServiceError>,
-) -> ServerList<(usize, T)> {
+    list: impl AsyncFn(&Session) -> Result<ServerList, ServiceError>,
+) -> ServerList<(usize, Value)> {
     let mut all = ServerList::default();
     let answers = join_all(upstreams.iter().map(|upstream| list(&upstream.session))).await;
     for (place, answer) in answers.into_iter().enumerate() {

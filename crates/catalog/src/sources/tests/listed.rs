@@ -122,7 +122,8 @@ fn fields_of_the_wrong_kind_are_left_out() {
 fn a_definition_is_read_in_no_other_format() {
     let schema = json!({"type": "object"});
     let tool = json!({"name": "a", "inputSchema": schema, "function": {"name": "b"}, "toolSpec": {}, "op": "b.c", "aliases": ["b"]});
-    assert_eq!(judge(&[tool]).0, [json!({"name": "a", "inputSchema": schema})]);
+    let more = json!({"function": {"name": "b"}, "toolSpec": {}, "op": "b.c", "aliases": ["b"]});
+    assert_eq!(judge(&[tool]).0, [json!({"name": "a", "inputSchema": schema, "toolcrib/more": more})]);
     let other = json!({"name": "a", "input_schema": {"type": "object", "properties": {"b": {}}}});
     assert_eq!(judge(&[other]).0[0]["inputSchema"]["properties"], json!({"b": {}}));
 }

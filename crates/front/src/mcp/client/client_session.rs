@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rmcp::model::{
-    ClientCapabilities, ClientResult, ErrorData, LoggingLevel, ServerNotification, ServerRequest,
-};
+use rmcp::model::{ClientCapabilities, ErrorData, LoggingLevel, ServerNotification};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
+
+use super::question::Question;
 
 /// Most messages that wait for a client; further ones are dropped.
 const MAX_WAITING: usize = 1_024;
@@ -15,11 +16,11 @@ const MAX_WAITING: usize = 1_024;
 pub enum ServerMessage {
     Notification(Box<ServerNotification>),
     /// A question, and the place for its answer.
-    Request(Box<ServerRequest>, oneshot::Sender<ClientAnswer>),
+    Question(Question, oneshot::Sender<ClientAnswer>),
 }
 
 /// The answer of a client to a question.
-type ClientAnswer = Result<ClientResult, ErrorData>;
+type ClientAnswer = Result<Value, ErrorData>;
 
 /// The way of messages to a client.
 pub(crate) type ToClient = mpsc::Sender<ServerMessage>;
@@ -76,8 +77,8 @@ pub(in crate::mcp) async fn until_client(client: &CurrentClient, is_like: impl F
 }
 
 /// The answer of a client; `None` when the client is gone.
-pub(super) async fn ask_client(to_client: &ToClient, request: ServerRequest) -> Option<ClientAnswer> {
+pub(super) async fn ask_client(to_client: &ToClient, question: Question) -> Option<ClientAnswer> {
     let (answer, answered) = oneshot::channel();
-    to_client.send(ServerMessage::Request(Box::new(request), answer)).await.ok()?;
+    to_client.send(ServerMessage::Question(question, answer)).await.ok()?;
     answered.await.ok()
 }

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientConfig, ClientResult, ConstString, CreateMessageRequestMethod, ElicitationCreateRequestMethod,
-    ErrorCode, ErrorData, GetExtensions, Implementation, ListRootsRequestMethod, ServerNotification,
-    ServerRequest, SetLevelRequestParams,
+    ClientConfig, ClientResult, ConstString, CustomResult, ErrorCode, ErrorData, GetExtensions,
+    Implementation, ListRootsRequestMethod, ServerNotification, ServerRequest, SetLevelRequestParams,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext, Service};
+use serde_json::json;
 use tokio::sync::{Semaphore, broadcast};
 
+use super::super::as_written::method_of_question;
 use super::client_session::{CurrentClient, ask_client};
-use super::question::{Asker, MAX_QUESTIONS};
+use super::question::{Asker, MAX_QUESTIONS, Question};
 use super::routes::RequestRoutes;
 
 /// Most announcements that wait for a reader; a slower one gets the latest.
@@ -46,19 +47,18 @@ impl Service<RoleClient> for Handler {
         request: ServerRequest,
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        let method = match &request {
+        let request = match request {
             ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
-            ServerRequest::CreateMessageRequest(_) => CreateMessageRequestMethod::VALUE,
-            ServerRequest::ListRootsRequest(_) => ListRootsRequestMethod::VALUE,
-            ServerRequest::ElicitRequest(_) => ElicitationCreateRequestMethod::VALUE,
-            ServerRequest::CustomRequest(request) => &request.method,
-            _ => "",
+            ServerRequest::CustomRequest(request) => request,
+            _ => return Err(unknown("")),
         };
-        let is_known = !matches!(request, ServerRequest::CustomRequest(_)) && self.routes.declared.is_some();
-        let client = if is_known { self.routes.client.borrow().clone() } else { None };
-        let Some(client) = client else {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None));
-        };
+        let method = method_of_question(&request.method).filter(|_| self.routes.declared.is_some());
+        let client = self.routes.client.borrow().clone();
+        let (Some(method), Some(client)) = (method, client) else { return Err(unknown(&request.method)) };
+        let mut params = request.params.unwrap_or_else(|| json!({}));
+        if !context.meta.0.0.is_empty() && params.is_object() {
+            params["_meta"] = json!(context.meta);
+        }
         let of = match context.extensions.get::<InboundStreamOrigin>() {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
             _ => None,
@@ -71,10 +71,13 @@ impl Service<RoleClient> for Handler {
         let Ok(_place) = self.questions.try_acquire() else {
             return Err(ErrorData::internal_error("too many questions of this server are open", None));
         };
-        let request = self.asker.question(request)?;
+        let question = self.asker.question(Question { method: method.to_string(), params })?;
         let gone = || Err(ErrorData::internal_error("the client is gone", None));
         tokio::select! {
-            answer = ask_client(&to_client, request) => answer.unwrap_or_else(gone),
+            answer = ask_client(&to_client, question) => match answer {
+                Some(answer) => answer.map(|answer| ClientResult::CustomResult(CustomResult(answer))),
+                None => gone(),
+            },
             () = context.ct.cancelled() => gone(),
         }
     }
@@ -103,6 +106,10 @@ impl Service<RoleClient> for Handler {
         let capabilities = self.routes.declared.as_ref().map(|client| client.capabilities.clone());
         ClientConfig::new(capabilities.unwrap_or_default(), name)
     }
+}
+
+fn unknown(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None)
 }
 
 /// Sets the level of log messages of a connection whenever its client does.

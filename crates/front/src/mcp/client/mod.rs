@@ -16,6 +16,7 @@ pub use client_session::{ClientSession, ServerMessage, to_client};
 pub(super) use client_session::{CurrentClient, until_client};
 pub(super) use handler::{Handler, follow_level};
 pub(super) use question::Asker;
+pub use question::Question;
 pub(super) use request_origin::Answers;
 pub use request_origin::{ClientInput, RequestOrigin, ask, bound};
 pub(super) use routes::{Heard, RequestRoutes, RoutedTransport};

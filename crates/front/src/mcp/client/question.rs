@@ -1,10 +1,9 @@
 //! Questions of a server, as the person behind a client gets them: with the name of the server, clean, without secrets, and with
 //! addresses of the web alone. Nothing in them may look like a question of toolcrib.
 
-use rmcp::model::{ErrorData, InputRequest, InputRequiredResult, ServerRequest};
+use rmcp::model::ErrorData;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::super::secrets::FilledSecrets;
 use toolcrib_catalog::config::is_safe_address;
@@ -12,6 +11,35 @@ use toolcrib_definition::{clean_line, clean_text};
 
 /// Most questions that one server has open.
 pub(super) const MAX_QUESTIONS: usize = 4;
+
+/// A question for the client of a request, with the JSON of its server.
+#[derive(Debug, Serialize)]
+pub struct Question {
+    /// Its method, such as `elicitation/create`.
+    pub method: String,
+    /// Its parameters.
+    pub params: Value,
+}
+
+impl Question {
+    /// A question to a person.
+    pub fn elicitation(params: impl Serialize) -> Self {
+        Self { method: "elicitation/create".into(), params: json!(params) }
+    }
+
+    /// The question in an answer of the newer protocol.
+    pub(in crate::mcp) fn of(request: &mut Value) -> Option<Self> {
+        let method = request.get("method")?.as_str()?.to_string();
+        let params = request.get_mut("params").map_or_else(|| json!({}), Value::take);
+        Some(Self { method, params })
+    }
+
+    /// The answer of the newer protocol that asks this, under a name, with the state for the answer.
+    pub fn required(self, name: &str, state: String) -> Value {
+        let questions = Map::from_iter([(name.to_string(), json!(self))]);
+        json!({"resultType": "input_required", "inputRequests": questions, "requestState": state})
+    }
+}
 
 /// The server that asks.
 #[derive(Clone, Default)]
@@ -22,49 +50,48 @@ pub(in crate::mcp) struct Asker {
 
 impl Asker {
     /// A question as its person gets it.
-    pub(super) fn question(&self, mut request: ServerRequest) -> Result<ServerRequest, ErrorData> {
-        match &mut request {
-            ServerRequest::ElicitRequest(request) => request.params = self.asked(&request.params)?,
-            ServerRequest::CreateMessageRequest(request) => request.params = self.asked(&request.params)?,
+    pub(super) fn question(&self, Question { method, params }: Question) -> Result<Question, ErrorData> {
+        let mut params = cleaned(self.secrets.hide_in(params));
+        let Some(fields) = params.as_object_mut() else { return Err(refused("it has no parameters")) };
+        let server = clean_line(&self.name);
+        match method.as_str() {
+            "elicitation/create" => {
+                let Some(Value::String(message)) = fields.get_mut("message") else {
+                    return Err(refused("it has no message"));
+                };
+                *message = format!("The MCP server `{server}` asks: {message}");
+                let is_address =
+                    fields.contains_key("url") || fields.get("mode").is_some_and(|mode| mode == "url");
+                if is_address {
+                    let address = fields.get("url").and_then(Value::as_str).and_then(of_the_web);
+                    let address = address.ok_or_else(|| refused("its address is not one of https"))?;
+                    fields.insert("url".into(), address.into());
+                }
+            }
+            "sampling/createMessage" => {
+                // A prompt for the model of the client, with nothing that other servers have said.
+                fields.shift_remove("includeContext");
+                let own = fields.get("systemPrompt").and_then(Value::as_str).unwrap_or_default();
+                let prompt = format!("The MCP server `{server}` asks for this answer. {own}");
+                fields.insert("systemPrompt".into(), prompt.trim_end().into());
+            }
             _ => {}
         }
-        Ok(request)
+        Ok(Question { method, params })
     }
 
-    /// The questions in an answer of the newer protocol.
-    pub(in crate::mcp) fn questions(
-        &self,
-        mut asked: InputRequiredResult,
-    ) -> Result<InputRequiredResult, ErrorData> {
-        let requests = asked.input_requests.iter_mut().flat_map(|requests| requests.values_mut());
-        for (count, request) in requests.enumerate() {
-            match request {
-                _ if count >= MAX_QUESTIONS => return Err(refused("too many questions at once")),
-                InputRequest::Elicitation(request) => request.params = self.asked(&request.params)?,
-                InputRequest::CreateMessage(request) => request.params = self.asked(&request.params)?,
-                _ => {}
+    /// An answer of the newer protocol with its questions.
+    pub(in crate::mcp) fn questions(&self, mut asked: Value) -> Result<Value, ErrorData> {
+        let requests = asked.get_mut("inputRequests").and_then(Value::as_object_mut);
+        for (count, request) in requests.into_iter().flat_map(|requests| requests.values_mut()).enumerate() {
+            if count >= MAX_QUESTIONS {
+                return Err(refused("too many questions at once"));
             }
+            let mut question = Question::of(request).ok_or_else(|| refused("it has no method"))?;
+            question = self.question(question)?;
+            request["params"] = question.params;
         }
         Ok(asked)
-    }
-
-    fn asked<T: Serialize + DeserializeOwned>(&self, params: &T) -> Result<T, ErrorData> {
-        let params = serde_json::to_value(params).map_err(|_| refused("it cannot be read"))?;
-        let mut params = cleaned(self.secrets.hide_in(params));
-        let server = clean_line(&self.name);
-        if let Some(Value::String(address)) = params.get_mut("url") {
-            *address = of_the_web(address).ok_or_else(|| refused("its address is not one of https"))?;
-        }
-        if let Some(Value::String(message)) = params.get_mut("message") {
-            *message = format!("The MCP server `{server}` asks: {message}");
-        } else if let Some(fields) = params.as_object_mut() {
-            // A prompt for the model of the client, with nothing that other servers have said.
-            fields.remove("includeContext");
-            let own = fields.get("systemPrompt").and_then(Value::as_str).unwrap_or_default();
-            let prompt = format!("The MCP server `{server}` asks for this answer. {own}");
-            fields.insert("systemPrompt".into(), prompt.trim_end().into());
-        }
-        serde_json::from_value(params).map_err(|_| refused("it cannot be read"))
     }
 }
 
@@ -92,15 +119,12 @@ fn of_the_web(address: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn asked(method: &str, params: Value) -> Result<Value, ErrorData> {
         let secrets = FilledSecrets::of([json!("a-long-enough-secret")]);
         let asker = Asker { name: "evil\u{202e} server".into(), secrets };
-        let request = serde_json::from_value(json!({"method": method, "params": params})).unwrap();
-        Ok(serde_json::to_value(asker.question(request)?).unwrap()["params"].take())
+        Ok(asker.question(Question { method: method.into(), params })?.params)
     }
 
     #[test]

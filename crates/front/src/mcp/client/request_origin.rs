@@ -3,14 +3,13 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-use rmcp::model::{
-    ClientResult, ElicitationCapability, ErrorData, InputRequiredResult, InputResponses, RequestMetaObject,
-    ServerNotification, ServerRequest,
-};
+use rmcp::model::{ElicitationCapability, ErrorData, InputResponses, RequestMetaObject, ServerNotification};
 use rmcp::service::ServiceError;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::client_session::{ClientSession, ServerMessage, ToClient, ask_client, to_client};
+use super::question::Question;
 use toolcrib_definition::guard::locked;
 
 /// The beginning of the keys in `_meta` that only the newer protocol has.
@@ -58,8 +57,8 @@ impl ClientInput {
 #[derive(Debug, Default)]
 struct Rounds {
     given: ClientInput,
-    /// The question of the server, for the client.
-    required: Option<InputRequiredResult>,
+    /// The answer with the questions of the server, for the client.
+    required: Option<Value>,
     /// Number of calls of tools so far.
     calls: usize,
     /// Whether no server may ask for input: the request runs several tools.
@@ -182,12 +181,12 @@ impl RequestOrigin {
     }
 
     /// Keeps the question of a server, as the answer to the client's request.
-    pub fn require_input(&self, required: InputRequiredResult) {
+    pub fn require_input(&self, required: Value) {
         locked(&self.rounds).required = Some(required);
     }
 
     /// The question of a server, if it has one.
-    pub fn take_required_input(&self) -> Option<InputRequiredResult> {
+    pub fn take_required_input(&self) -> Option<Value> {
         locked(&self.rounds).required.take()
     }
 
@@ -210,8 +209,8 @@ pub fn bound(server: &str, state: Option<String>) -> String {
 }
 
 /// Asks the client of a request, on the older protocol.
-pub async fn ask(origin: &RequestOrigin, request: ServerRequest) -> Result<ClientResult, ServiceError> {
-    let answer = ask_client(&origin.messages, request).await.ok_or(ServiceError::TransportClosed)?;
+pub async fn ask(origin: &RequestOrigin, question: Question) -> Result<Value, ServiceError> {
+    let answer = ask_client(&origin.messages, question).await.ok_or(ServiceError::TransportClosed)?;
     answer.map_err(ServiceError::McpError)
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::credentials::Credentials;
+use crate::mcp::as_written::written;
 use crate::mcp::endpoint::Endpoint;
 use crate::mcp::pace::MAX_NOTIFICATIONS;
 use crate::mcp::secrets::FilledSecrets;
@@ -39,14 +40,22 @@ fn call(server: fn() -> Router, path: &str) -> Result<Vec<Value>, HttpError> {
         let request = ClientRequest::CallToolRequest(call);
         let message = ClientJsonRpcMessage::request(request, NumberOrString::Number(7));
         match client.post_message(url.into(), message, None, None, Headers::new()).await? {
-            StreamableHttpPostResponse::Json(message, _) => Ok(vec![serde_json::to_value(message).unwrap()]),
+            StreamableHttpPostResponse::Json(message, _) => {
+                Ok(vec![as_written(serde_json::to_value(message).unwrap())])
+            }
             StreamableHttpPostResponse::Sse(events, _) => {
                 let data: Vec<_> = events.filter_map(async |event| event.ok()?.data).collect().await;
-                Ok(data.iter().map(|data| serde_json::from_str(data).unwrap()).collect())
+                Ok(data.iter().map(|data| as_written(serde_json::from_str(data).unwrap())).collect())
             }
             _ => Ok(Vec::new()),
         }
     })
+}
+
+/// A message with its result as it was written.
+fn as_written(mut message: Value) -> Value {
+    message.get_mut("result").into_iter().for_each(|result| *result = written(result.take()));
+    message
 }
 
 fn servers() -> Router {

@@ -1,13 +1,9 @@
 //! Asks the person at the client. The question has the whole call; the answer counts for it alone, once, while its approval waits.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequiredResult, ServerRequest,
-};
-use serde_json::json;
+use rmcp::model::{ElicitRequestParams, ElicitationSchema};
+use serde_json::{Value, json};
 
 use super::argument_page::whole_arguments;
 use super::request::hash;
@@ -17,7 +13,7 @@ use crate::state::Approval;
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::ApprovalPlace;
 use toolcrib_definition::{Backend, Effect, clean_line};
-use toolcrib_front::mcp::{RequestOrigin, ask, bound};
+use toolcrib_front::mcp::{Question, RequestOrigin, ask, bound};
 
 /// The sender and the name of our question on the newer protocol.
 const ASKING: &str = "toolcrib approvals";
@@ -72,28 +68,24 @@ pub(super) async fn ask_client(call: &Checked, approval: &Approval, key: &str) -
     let origin = client_to_ask(call).filter(|origin| origin.takes_questions())?;
     let state = format!("{} {}", approval.id, hash(key, &json!(signed_part(approval)).to_string()));
     if let Some(given) = origin.take_own_input(ASKING, &state) {
-        let action = given.get(QUESTION).and_then(|response| response.get("action"));
-        return match action.and_then(|action| action.as_str()) {
-            Some("accept") => Some(true),
-            Some("decline") => Some(false),
-            _ => None,
-        };
+        return decision(given.get(QUESTION)?);
     }
     let question = question(call, approval)?;
     if origin.session().is_none() {
         // The call is sent again from its beginning, so that nothing may have run before.
         if call.request.step.is_none() && origin.may_ask_first() {
-            let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
-            origin.require_input(InputRequiredResult::new(Some(questions), Some(bound(ASKING, Some(state)))));
+            origin.require_input(question.required(QUESTION, bound(ASKING, Some(state))));
         }
         return None;
     }
-    match ask(origin, ServerRequest::ElicitRequest(question)).await {
-        Ok(ClientResult::ElicitResult(result)) => match result.action {
-            ElicitationAction::Accept => Some(true),
-            ElicitationAction::Decline => Some(false),
-            _ => None,
-        },
+    decision(&ask(origin, question).await.ok()?)
+}
+
+/// The decision in an answer of a person; `None` for one who has not decided.
+fn decision(answer: &Value) -> Option<bool> {
+    match answer.get("action")?.as_str()? {
+        "accept" => Some(true),
+        "decline" => Some(false),
         _ => None,
     }
 }
@@ -104,12 +96,12 @@ fn signed_part(approval: &Approval) -> [&str; 4] {
 }
 
 /// The question whether to run a call; `None` for one too long to be read in a window.
-fn question(call: &Checked, approval: &Approval) -> Option<ElicitRequest> {
+fn question(call: &Checked, approval: &Approval) -> Option<Question> {
     let kind = if call.effect() == Effect::Destructive { "destructive" } else { "a change" };
     let name = clean_line(&call.tool.names.canonical);
     let message = format!("Run {name}, which is {kind}?\n\n{}", whole_arguments(approval));
     let requested_schema = ElicitationSchema::builder().build().ok()?;
     let is_short = message.len() <= MAX_QUESTION;
     let params = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
-    is_short.then(|| ElicitRequest::new(params))
+    is_short.then(|| Question::elicitation(params))
 }

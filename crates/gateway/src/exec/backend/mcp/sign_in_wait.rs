@@ -1,19 +1,15 @@
 //! A call that waits for a sign-in: its client is asked to open an address, and the call goes on afterwards.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{
-    ClientResult, CustomNotification, ElicitRequest, ElicitRequestParams, ElicitationAction, InputRequest,
-    InputRequiredResult, ServerNotification, ServerRequest,
-};
+use rmcp::model::{CustomNotification, ElicitRequestParams, ServerNotification};
 use tokio::time::timeout;
 
 use crate::caller::Caller;
 use toolcrib_catalog::config::Server;
 use toolcrib_front::credentials::{Credentials, OfferedSignIn};
-use toolcrib_front::mcp::{RequestOrigin, ask, bound};
+use toolcrib_front::mcp::{Question, RequestOrigin, ask, bound};
 
 /// Whether the sign-in of the operator is for this caller: one without a name, or any caller if the sign-in is shared.
 pub(super) fn may_share(server: &Server, caller: &Caller) -> bool {
@@ -88,20 +84,18 @@ impl<'c> Person<'c> {
         let question = self.question(offered.address());
         let id = elicitation_id(offered.address());
         if !is_older {
-            let questions = BTreeMap::from([(QUESTION.to_string(), InputRequest::Elicitation(question))]);
             let state = bound(self.server.0, Some(STATE.into()));
-            origin.require_input(InputRequiredResult::new(Some(questions), Some(state)));
+            origin.require_input(question.required(QUESTION, state));
             return Asked::Question;
         }
         tokio::spawn(tell_end(Arc::clone(origin), offered.clone(), id));
-        let asked = ask(origin, ServerRequest::ElicitRequest(question)).await;
-        let agrees = matches!(&asked, Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept);
+        let agrees = ask(origin, question).await.is_ok_and(|answer| answer["action"] == "accept");
         if agrees && offered.ended().await { Asked::SignedIn } else { Asked::No }
     }
 
-    fn question(&self, address: &str) -> ElicitRequest {
+    fn question(&self, address: &str) -> Question {
         let message = format!("The server `{}` needs you to sign in. Open this address.", self.server.0);
-        ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+        Question::elicitation(ElicitRequestParams::UrlElicitationParams {
             meta: None,
             message,
             url: address.into(),
