@@ -1,10 +1,12 @@
 //! Servers over HTTP: requests with a token ([`signing`]), and another one where that is refused.
 //!
 //! 1. [`posted_answer`] reads the answer to a message, and [`sse`] the events of a stream.
-//! 2. [`errors`] finds the meaning of an error of a server.
+//! 2. A server that [redirects](redirects) is followed on its host.
+//! 3. [`errors`] finds the meaning of an error of a server.
 
 mod errors;
 mod posted_answer;
+mod redirects;
 mod signing;
 mod sse;
 
@@ -14,7 +16,6 @@ use std::sync::Arc;
 
 use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::AuthError;
@@ -29,6 +30,7 @@ use super::server_problem::ServerProblem;
 use crate::credentials::Refused;
 use errors::refusal;
 use posted_answer::posted;
+use redirects::{Moves, redirects};
 use sse::readable_events;
 
 pub(super) use errors::{HttpError, explain, http_error};
@@ -40,6 +42,7 @@ pub(in crate::mcp) struct SignedClient {
     http: reqwest::Client,
     signing: Arc<Signing>,
     notes: ListNotes,
+    moves: Moves,
 }
 
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -89,7 +92,8 @@ pub(in crate::mcp) fn transport(
     let http = reqwest::Client::builder().redirect(redirects()).connect_timeout(signing.endpoint.timeout);
     let http = http.user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))).build();
     let http = http.map_err(|error| error.to_string())?;
-    let client = SignedClient { http, signing: Arc::clone(signing), notes: Arc::clone(notes) };
+    let moves = Moves::of(signing);
+    let client = SignedClient { http, signing: Arc::clone(signing), notes: Arc::clone(notes), moves };
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
@@ -106,9 +110,10 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         self.send(|token| {
-            let request = self.http.post(uri.as_ref()).headers(headers.clone().into_iter().collect());
+            let address = self.moves.address(&uri);
+            let request = self.http.post(address.as_ref()).headers(headers.clone().into_iter().collect());
             let request = request.header(ACCEPT, [EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE].join(", "));
-            posted(request, &message, session_id.as_deref(), token, &self.notes)
+            posted(request, &message, session_id.as_deref(), token, &self.notes, &self.moves)
         })
         .await
     }
@@ -121,7 +126,12 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<(), HttpError> {
         self.send(|token| {
-            self.http.delete_session(Arc::clone(&uri), Arc::clone(&session_id), token, headers.clone())
+            self.http.delete_session(
+                self.moves.address(&uri),
+                Arc::clone(&session_id),
+                token,
+                headers.clone(),
+            )
         })
         .await
     }
@@ -135,26 +145,16 @@ impl StreamableHttpClient for SignedClient {
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
         let stream = self.send(|token| {
-            self.http.get_stream(Arc::clone(&uri), session_id.clone(), last.clone(), token, headers.clone())
+            self.http.get_stream(
+                self.moves.address(&uri),
+                session_id.clone(),
+                last.clone(),
+                token,
+                headers.clone(),
+            )
         });
         Ok(readable_events(stream.await?, Arc::clone(&self.notes)))
     }
-}
-
-/// Most redirects of one request.
-const MAX_REDIRECTS: usize = 3;
-
-/// Follows redirects that keep the message, on the same origin: many servers redirect `/mcp` to `/mcp/`.
-fn redirects() -> Policy {
-    Policy::custom(|attempt| {
-        let keeps_message = matches!(attempt.status().as_u16(), 307 | 308);
-        let is_same = attempt.previous().first().is_some_and(|url| url.origin() == attempt.url().origin());
-        if keeps_message && is_same && attempt.previous().len() <= MAX_REDIRECTS {
-            attempt.follow()
-        } else {
-            attempt.stop()
-        }
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use reqwest::Response;
+use reqwest::{RequestBuilder, Response};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::super::message::{ListNotes, is_unreadable, readable};
 use super::errors::{HttpError, UnexpectedStatus};
+use super::redirects::Moves;
 use super::sse::{MAX_ANSWER, events, readable_events};
 use crate::long_work::apart;
 use toolcrib_definition::{clean_line, clipped};
@@ -28,11 +29,12 @@ type Answer = Result<StreamableHttpPostResponse, HttpError>;
 
 /// Posts a message, and reads the answer.
 pub(super) async fn posted(
-    mut request: reqwest::RequestBuilder,
+    mut request: RequestBuilder,
     message: &ClientJsonRpcMessage,
     session_id: Option<&str>,
     token: Option<String>,
     notes: &ListNotes,
+    moves: &Moves,
 ) -> Answer {
     if let Some(id) = session_id {
         request = request.header(HEADER_SESSION_ID, id);
@@ -49,7 +51,7 @@ pub(super) async fn posted(
         notes,
     };
     let limit = if posted.is_probe { PROBE_TIME } else { Duration::MAX };
-    match timeout(limit, request.json(message).send()).await {
+    match timeout(limit, moves.sent(request.json(message))).await {
         Ok(response) => posted.answer(response?).await,
         Err(_) => posted.unknown("no answer".into()),
     }

@@ -17,7 +17,7 @@ use toolcrib_definition::guard::locked;
 pub(in crate::mcp) struct Signing {
     credentials: Arc<Credentials>,
     pub(super) endpoint: Endpoint,
-    secrets: FilledSecrets,
+    pub(super) secrets: FilledSecrets,
     signed: Mutex<Signed>,
 }
 

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::post;
 use futures_util::StreamExt;
+use http::StatusCode;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, NumberOrString};
 use serde_json::{Value, json};
 
@@ -35,7 +36,8 @@ fn call(server: fn() -> Router, path: &str) -> Result<Vec<Value>, HttpError> {
         let signing = Arc::new(Signing::new(&endpoint, &credentials, &FilledSecrets::default()));
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().redirect(redirects()).build().unwrap();
-        let client = SignedClient { http, signing, notes: ListNotes::default() };
+        let moves = Moves::of(&signing);
+        let client = SignedClient { http, signing, notes: ListNotes::default(), moves };
         let call = CallToolRequest::new(CallToolRequestParams::new("read"));
         let request = ClientRequest::CallToolRequest(call);
         let message = ClientJsonRpcMessage::request(request, NumberOrString::Number(7));
@@ -71,6 +73,9 @@ fn servers() -> Router {
     Router::new()
         .route("/fine/", post(move || async move { answer("application/json", fine) }))
         .route("/fine", post(|| async { Redirect::permanent("/fine/") }))
+        .route("/moved", post(|| async { (StatusCode::MOVED_PERMANENTLY, [("location", "/fine/")]) }))
+        .route("/round", post(|| async { (StatusCode::MOVED_PERMANENTLY, [("location", "/round")]) }))
+        .route("/gone", post(|| async { Redirect::permanent("http://localhost:9/") }))
         .route("/temporary", post(|| async { Redirect::temporary("/fine") }))
         .route("/changed", post(|| async { Redirect::to("/fine/") }))
         .route("/circle", post(|| async { Redirect::temporary("/circle") }))
@@ -87,12 +92,12 @@ fn servers() -> Router {
 }
 
 #[test]
-fn redirects_that_keep_the_message_are_followed_on_the_same_origin() {
+fn redirects_are_followed_with_the_message_on_the_same_host() {
     let fine = vec![json!({"jsonrpc": "2.0", "id": 7, "result": {"a": "fine"}})];
-    for path in ["/fine/", "/fine", "/temporary"] {
+    for path in ["/fine/", "/fine", "/moved", "/temporary"] {
         assert_eq!(call(servers, path).unwrap(), fine, "{path}");
     }
-    for path in ["/changed", "/circle", "/away"] {
+    for path in ["/changed", "/circle", "/round", "/away", "/gone"] {
         let error = call(servers, path).unwrap_err();
         assert!(error.to_string().contains("HTTP 30"), "{path}: {error}");
     }
