@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 use super::client::{
-    Asker, ClientSession, CurrentClient, Handler, RequestRoutes, RoutedTransport, follow_level,
+    Asker, ClientSession, CurrentClient, Handler, RequestRoutes, RoutedTransport, follow_client,
 };
 use super::endpoint::Endpoint;
 use super::http::{self, Signing, server_problem};
@@ -138,7 +138,7 @@ impl Session {
                 return Err(ConnectError { problem, speaks_other });
             }
         };
-        tokio::spawn(follow_level(service.peer().clone(), current.clone()));
+        tokio::spawn(follow_client(service.peer().clone(), current.clone()));
         Ok(Self {
             name: endpoint.name.clone(),
             peer: service.peer().clone(),

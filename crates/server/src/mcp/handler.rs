@@ -284,6 +284,11 @@ impl ServerHandler for McpService {
         })
     }
 
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        let client = self.connection.as_ref().and_then(|connection| connection.client.get());
+        client.into_iter().for_each(|client| client.roots_changed());
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.connection.iter().for_each(|connection| connection.notify(&context.peer));
     }

@@ -38,6 +38,8 @@ pub struct ClientSession {
     /// Whether this is the only client of the process, so that all connections are for it.
     pub(in crate::mcp) is_only: bool,
     pub(super) levels: watch::Sender<Option<LoggingLevel>>,
+    /// Changed when its roots are.
+    pub(super) roots: watch::Sender<()>,
     /// Whether its model was told that it asks no questions.
     pub(super) is_told: AtomicBool,
 }
@@ -45,13 +47,19 @@ pub struct ClientSession {
 impl ClientSession {
     /// A session with a client of the older protocol.
     pub fn new(capabilities: ClientCapabilities, messages: ToClient, is_only: bool) -> Self {
-        Self { capabilities, messages, is_only, levels: Default::default(), is_told: Default::default() }
+        let (levels, roots, is_told) = Default::default();
+        Self { capabilities, messages, is_only, levels, roots, is_told }
     }
 
     /// Whether servers may ask the client anything.
     pub fn can_answer(&self) -> bool {
         let ClientCapabilities { elicitation, sampling, roots, .. } = &self.capabilities;
         elicitation.is_some() || sampling.is_some() || roots.is_some()
+    }
+
+    /// Tells the servers of its connections that its roots have changed.
+    pub fn roots_changed(&self) {
+        self.roots.send_replace(());
     }
 
     /// Sets the level of log messages of its connections, also of those that open later.

@@ -112,22 +112,29 @@ fn unknown(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_string(), None)
 }
 
-/// Sets the level of log messages of a connection whenever its client does.
-pub(in crate::mcp) async fn follow_level(peer: Peer<RoleClient>, mut client: CurrentClient) {
-    let Some(info) = peer.peer_info() else { return };
-    if info.capabilities.logging.is_none() || !info.protocol_version.has_initialize() {
-        return;
-    }
+/// Passes the level of log messages on to a connection, and changes of roots, whenever its client says so.
+pub(in crate::mcp) async fn follow_client(peer: Peer<RoleClient>, mut client: CurrentClient) {
+    let Some(info) = peer.peer_info().filter(|info| info.protocol_version.has_initialize()) else { return };
     let client = client.wait_for(Option::is_some).await.ok().and_then(|client| client.clone());
     let Some(client) = client else { return };
     let mut levels = client.levels.subscribe();
-    while !peer.is_transport_closed() {
-        let level = *levels.borrow_and_update();
-        if let Some(level) = level {
-            let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
+    let mut roots = client.roots.subscribe();
+    drop(client);
+    let levels = async {
+        while info.capabilities.logging.is_some() && !peer.is_transport_closed() {
+            let level = *levels.borrow_and_update();
+            if let Some(level) = level {
+                let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
+            }
+            if levels.changed().await.is_err() {
+                return;
+            }
         }
-        if levels.changed().await.is_err() {
-            return;
+    };
+    let roots = async {
+        while roots.changed().await.is_ok() && !peer.is_transport_closed() {
+            let _ = peer.notify_roots_list_changed().await;
         }
-    }
+    };
+    tokio::join!(levels, roots);
 }

@@ -14,7 +14,7 @@ mod routes;
 
 pub use client_session::{ClientSession, ServerMessage, to_client};
 pub(super) use client_session::{CurrentClient, until_client};
-pub(super) use handler::{Handler, follow_level};
+pub(super) use handler::{Handler, follow_client};
 pub(super) use question::Asker;
 pub use question::Question;
 pub(super) use request_origin::Answers;

@@ -163,7 +163,7 @@ impl RequestRoutes {
                 let token = Some(&progress.params.progress_token);
                 routes.values().find(|route| route.token.as_ref() == token)
             }
-            ServerNotification::LoggingMessageNotification(_) => {
+            ServerNotification::LoggingMessageNotification(_) | ServerNotification::CustomNotification(_) => {
                 of_client = client.as_ref().map(|client| &client.messages);
                 let is_certain = of_client.is_some() || (routes.len() == 1 && callers.len() < 2);
                 let latest = routes.values().rfind(|route| route.to_client.is_some());
