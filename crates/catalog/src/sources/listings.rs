@@ -24,6 +24,8 @@ pub struct Listing {
     pub server: Option<String>,
     /// The server's title for people, which becomes the category of its tools.
     pub title: Option<String>,
+    /// The server's words for models.
+    pub instructions: Option<String>,
     /// Whether the server speaks the older protocol.
     pub is_older: bool,
     /// Why there is no list.

@@ -340,9 +340,10 @@ impl Connection {
 
     /// Writes a list to the folder of remembered lists, unless it is the one that is known.
     fn remember(&self, listing: &Listing) {
-        let is_known = self
-            .listing()
-            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let is_known = self.listing().is_some_and(|known| {
+            (&known.tools, &known.server, &known.instructions)
+                == (&listing.tools, &listing.server, &listing.instructions)
+        });
         if let Some(folder) = self.remembered.clone()
             && !is_known
         {

@@ -13,11 +13,15 @@ use super::server_problem::ServerProblem;
 use super::session::{Session, with_last_words};
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::guard::locked;
+use toolcrib_definition::{clean_text, clipped};
 
 /// Limits of a server's list; above any real one.
 const MAX_PAGES: usize = 200;
 pub(super) const MAX_TOOLS: usize = 50_000;
 pub(super) const MAX_BYTES: usize = 64 << 20;
+
+/// Most characters of its instructions that are kept.
+const MAX_INSTRUCTIONS: usize = 2_000;
 
 impl Session {
     /// All tools, page by page, and the time for which the list holds. A page that cannot be read costs itself and the pages after it.
@@ -79,6 +83,10 @@ impl Session {
             count,
             server: named.map(|named| named.name.clone()),
             title: named.and_then(|named| named.title.clone()),
+            instructions: info
+                .as_ref()
+                .and_then(|info| info.instructions.as_deref())
+                .map(|words| self.secrets.hide(&clipped(&clean_text(words), MAX_INSTRUCTIONS))),
             is_older: self.is_older,
             problem: None,
             notes: notes.iter().map(|note| self.secrets.line(note)).collect(),

@@ -30,6 +30,9 @@ struct Head {
     /// The server's title.
     #[serde(default)]
     title: Option<String>,
+    /// Its words for models.
+    #[serde(default)]
+    instructions: Option<String>,
     /// Whether the server speaks the older protocol.
     is_older: bool,
     /// The hash of the list.
@@ -45,9 +48,9 @@ pub(super) fn read(folder: &Path, endpoint: &Endpoint) -> Option<Listing> {
     let head: Head = serde_json::from_str(head).ok()?;
     let is_ours = head.version == VERSION && head.hash == hash(tools);
     let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-    let Head { server, title, is_older, .. } = head;
+    let Head { server, title, instructions, is_older, .. } = head;
     let tools = Some(tools.into());
-    Some(Listing { tools, count, server, title, is_older, ..Listing::default() })
+    Some(Listing { tools, count, server, title, instructions, is_older, ..Listing::default() })
 }
 
 /// Writes the list of a server, whole or not at all.
@@ -55,7 +58,9 @@ pub(super) fn write(folder: &Path, endpoint: &Endpoint, listing: &Listing) -> io
     let Some(tools) = &listing.tools else { return Ok(()) };
     let server = listing.server.clone();
     let title = listing.title.clone();
-    let head = Head { version: VERSION, server, title, is_older: listing.is_older, hash: hash(tools) };
+    let instructions = listing.instructions.clone();
+    let is_older = listing.is_older;
+    let head = Head { version: VERSION, server, title, instructions, is_older, hash: hash(tools) };
     let file = file(folder, endpoint);
     private_file::create_folder(folder)?;
     if !file.exists() {
@@ -151,8 +156,9 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let head =
-                Head { version: VERSION, server: None, title: None, is_older: false, hash: hash(tools) };
+            let (server, title, instructions) = Default::default();
+            let hash = hash(tools);
+            let head = Head { version: VERSION, server, title, instructions, is_older: false, hash };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

@@ -62,6 +62,13 @@ pub struct LiveServer {
     pub state: ServerState,
 }
 
+impl LiveServer {
+    /// Its words for models, as it said them last.
+    pub fn instructions(&self) -> Option<String> {
+        self.state.listing.as_ref()?.instructions.clone()
+    }
+}
+
 /// The state of a server.
 #[derive(Clone)]
 pub struct ServerState {

@@ -173,7 +173,8 @@ impl McpService {
         let requester = self.with_all_listed(requester, patience).await;
         let sees_all = requester.caller.sees_everything();
         let awaited = if sees_all { requester.snapshot.awaited.as_ref() } else { None };
-        instructions::instructions(requester.view(), requester.served.listing, awaited)
+        let of_servers = upstreams::instructions(&requester);
+        instructions::instructions(requester.view(), requester.served.listing, awaited, &of_servers)
     }
 
     /// Runs the tool or function of a call.

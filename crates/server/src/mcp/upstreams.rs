@@ -10,7 +10,7 @@ use rmcp::service::ServiceError;
 use serde_json::Value;
 
 use super::requester::{McpResult, Requester};
-use toolcrib_catalog::config::Source;
+use toolcrib_catalog::config::{Source, live_server};
 use toolcrib_definition::slug;
 use toolcrib_front::mcp::{ServerList, Session, carrying};
 
@@ -83,6 +83,14 @@ pub(super) async fn with_capability(
     }
     found.retain(|upstream| has(&upstream.session.capabilities()));
     found
+}
+
+/// The names of the servers that the caller sees, and their words for models.
+pub(super) fn instructions(requester: &Requester) -> Vec<(String, String)> {
+    let backends = &requester.services().backends;
+    seen(requester)
+        .filter_map(|(called, _)| Some((live_server(&called)?.to_string(), backends.instructions(&called)?)))
+        .collect()
 }
 
 /// The servers that the caller may know of: those with a tool that the caller may use, and all of them for a caller who

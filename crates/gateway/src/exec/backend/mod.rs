@@ -121,6 +121,12 @@ impl Backends {
         Some(format!("the MCP server `{server}` is away: {}", away.problem.with_advice()))
     }
 
+    /// The words of a live source of this name, written `mcp:NAME`, for models.
+    pub fn instructions(&self, name: &str) -> Option<String> {
+        let servers = self.connections.as_ref()?.servers();
+        servers.into_iter().find(|live| live.endpoint.name == bare(name))?.instructions()
+    }
+
     /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
     pub fn unlisted(&self, caller: &Caller) -> String {
         let connections = if caller.sees_everything() { self.connections.as_ref() } else { None };
