@@ -1,8 +1,12 @@
 //! Turns the tool lists of live servers into documents like those of files. `mcp` asks the servers for the lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::judge::judged;
 use crate::config::{MissingVariable, Server, Source, Workspace, live_name};
@@ -50,6 +54,35 @@ impl Listing {
     pub fn problem(problem: NoList) -> Self {
         Self { problem: Some(problem), ..Self::default() }
     }
+
+    /// The same list, and after its tools those of another list that it lacks.
+    pub fn with_more(self, other: &Listing) -> Self {
+        let (Some(tools), Some(others)) = (&self.tools, &other.tools) else { return self };
+        let (mut all, mut names) = (written_tools(tools), HashSet::new());
+        names.extend(all.iter().map(|tool| name_of(tool)));
+        let more = written_tools(others).into_iter().filter(|tool| names.insert(name_of(tool)));
+        all.extend(more.collect::<Vec<_>>());
+        if all.len() == self.count {
+            return self;
+        }
+        let tools = all.iter().map(|tool| tool.get()).collect::<Vec<_>>().join(",\n");
+        Self { count: all.len(), tools: Some(format!("{{\"tools\": [\n{tools}\n]}}\n").into()), ..self }
+    }
+}
+
+/// The tools of a dump, each as it is written.
+fn written_tools(dump: &str) -> Vec<&RawValue> {
+    #[derive(Deserialize)]
+    struct Dump<'t> {
+        #[serde(borrow)]
+        tools: Vec<&'t RawValue>,
+    }
+    serde_json::from_str::<Dump<'_>>(dump).map(|dump| dump.tools).unwrap_or_default()
+}
+
+fn name_of(tool: &RawValue) -> Option<String> {
+    let tool: Value = serde_json::from_str(tool.get()).ok()?;
+    tool.get("name")?.as_str().map(str::to_string)
 }
 
 /// Tool lists of a workspace's live servers; empty if no server was asked.
@@ -151,4 +184,25 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
     let findings = stale.into_iter().chain(noted).chain(judged).collect();
     let document = Document::parse(&name, tools.into_bytes(), Format::Json);
     ServerListing { index, source, document, findings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(tools: &str) -> Listing {
+        let count = written_tools(tools).len();
+        Listing { tools: Some(tools.into()), count, ..Listing::default() }
+    }
+
+    #[test]
+    fn a_list_gets_the_tools_that_it_lacks() {
+        let shared = listing(r#"{"tools": [{"name":"a","x":1e30},{"name":"b"}]}"#);
+        let same = shared.clone().with_more(&listing(r#"{"tools": [{"name":"b","x":2}]}"#));
+        assert_eq!(same, shared);
+        let more = shared.clone().with_more(&listing(r#"{"tools": [{"name":"c"},{"name":"a"}]}"#));
+        let expect = "{\"tools\": [\n{\"name\":\"a\",\"x\":1e30},\n{\"name\":\"b\"},\n{\"name\":\"c\"}\n]}\n";
+        assert_eq!((more.tools.as_deref(), more.count), (Some(expect), 3));
+        assert_eq!(shared.clone().with_more(&Listing::default()), shared);
+    }
 }

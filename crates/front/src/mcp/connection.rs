@@ -325,7 +325,8 @@ impl Connection {
             }
         };
         tokio::select! {
-            () = session.changed() => {}
+            // A tool may have appeared for this client.
+            () = session.changed() => if self.endpoint.is_of_client() { self.set_listed(true) },
             () = sleep(interval.unwrap_or_default()), if interval.is_some() => {}
             () = closed => {}
         }

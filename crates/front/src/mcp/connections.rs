@@ -104,7 +104,8 @@ impl Connections {
     /// The servers whose tools are listed, in the order in which they were first named.
     pub fn servers(&self) -> Vec<LiveServer> {
         let connections = locked(&self.connections);
-        let listed = connections.iter().filter(|connection| connection.is_listed());
+        let is_shared = |connection: &&Arc<Connection>| !connection.endpoint.is_private();
+        let listed = connections.iter().filter(is_shared).filter(|connection| connection.is_listed());
         let server = |connection: &Arc<Connection>| LiveServer {
             endpoint: connection.endpoint.clone(),
             state: connection.state().clone(),
@@ -140,15 +141,29 @@ impl Connections {
         let longest = if has_own_tools { BESIDE_OWN_TOOLS } else { NOTHING_LISTED };
         for (index, found) in found {
             let listing = match found {
-                Ok(found) => found.listing().unwrap_or_else(|| {
-                    wait_for(&found, &mut listings.awaited, last_listed, longest);
-                    Listing::problem(NoList::Other("it has not answered yet".into()))
-                }),
+                Ok(found) => {
+                    let listing = found.listing().unwrap_or_else(|| {
+                        wait_for(&found, &mut listings.awaited, last_listed, longest);
+                        Listing::problem(NoList::Other("it has not answered yet".into()))
+                    });
+                    self.of_clients(&found.endpoint).iter().fold(listing, Listing::with_more)
+                }
                 Err(problem) => Listing::problem(problem.no_list()),
             };
             listings.by_source.insert(index, listing);
         }
         listings
+    }
+
+    /// The lists that a server has announced to single clients.
+    fn of_clients(&self, shared: &Endpoint) -> Vec<Listing> {
+        let connections = locked(&self.connections);
+        let is_of_client = |connection: &&Arc<Connection>| {
+            let Endpoint { name, server, .. } = &connection.endpoint;
+            (name, server) == (&shared.name, &shared.server) && connection.endpoint.is_of_client()
+        };
+        let own = connections.iter().filter(is_of_client).filter(|connection| connection.is_kept());
+        own.filter_map(|connection| connection.listing()).collect()
     }
 
     /// Closes all connections; servers get a short time to end.
@@ -169,7 +184,7 @@ impl Connections {
             let is_kept = is_configured(&endpoint.server, config);
             if !is_kept {
                 connection.end_within(Duration::MAX);
-            } else if !listed.iter().any(|(_, listed)| listed == endpoint) {
+            } else if !endpoint.is_private() && !listed.iter().any(|(_, listed)| listed == endpoint) {
                 connection.set_listed(false);
             }
             is_kept

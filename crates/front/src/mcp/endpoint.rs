@@ -78,6 +78,11 @@ impl Endpoint {
         self.user != EndpointUser::default()
     }
 
+    /// Whether one client has the connection for itself, and its server knows of no caller.
+    pub(super) fn is_of_client(&self) -> bool {
+        self.user.client.is_some() && self.user.token.is_none() && self.user.headers.is_none()
+    }
+
     /// Whether its connection ends when nobody uses it. Servers may keep state for the session of a client.
     pub(super) fn ends_unused(&self) -> bool {
         self.is_private() && self.user.session.is_none() && self.user.client.is_none()
