@@ -3,8 +3,9 @@
     python3 conformance/mcp/parity/run.py PATH/TO/toolcrib [--show]
 
 A raw client asks `server.py` directly, and through toolcrib in each mode: lists, calls by name and through `tool_exec`, resources,
-prompts, completions, questions, notifications. Each value is one observable. A difference passes only if `KNOWN` has it, with a
-sentence of `docs/mcp.md`. Exit code 1 when another one is found, or an entry matches nothing.
+prompts, completions, questions, notifications, and a tool that appears later. So it does for each transport of the client and of
+the server, in both revisions. Each value is one observable. A difference passes only if `KNOWN` has it, with a sentence of
+`docs/mcp.md`. Exit code 1 when another one is found, or an entry matches nothing.
 """
 
 import json
@@ -12,82 +13,28 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[2] / "docs/mcp.md"
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import server as own
+from clients import NEWER, OLDER, PATIENCE, OverHttp, OverStdio
+from serving import served
 
-VERSION = "2025-11-25"
-# Seconds that an answer may take.
-PATIENCE = 30
 # Places of differences, and the words of docs/mcp.md that explain them.
 KNOWN = [
-    (r"//instructions$", "Instructions are toolcrib's own"),
     (r"/call/ask_.*/(message|systemPrompt|includeContext)$", "A question says which server asks"),
-    (r"/call/ask_roots/heard/0/params$|error_42/error/data$", "A value that means the same as none is left out"),
+    (r"ask_roots/heard/roots/list/0$|error_42/error/data$", "A value that means the same as none is left out"),
     (r"/call/(arguments|repaired)/", "Arguments that do not fit"),
-    (r"^tool_exec//call/(error_|failed)", "an error is its envelope"),
-    (r"^tool_exec//call/structured.*/content", "data is text too"),
-    (r"^tool_exec//call/(blocks|structured)/result/xOwn", "unknown keys of the result are dropped"),
+    (r"/tool_exec//call/(error_|failed)", "an error is its envelope"),
+    (r"/tool_exec//call/structured.*/content", "data is text too"),
+    (r"/tool_exec//call/(blocks|structured)/result/xOwn", "unknown keys of the result are dropped"),
 ]
-ANSWERED = {
-    "elicitation/create": {"action": "accept", "content": {"name": "bob", "size": 2, "yes": False}, **own.META, **own.OWN},
-    "sampling/createMessage": {"role": "assistant", "content": {"type": "text", "text": "yes", **own.OWN}, "model": "m", "stopReason": "endTurn", **own.META, **own.OWN},
-    "roots/list": {"roots": [{"uri": "file:///a", "name": "a", **own.META, **own.OWN}], **own.META, **own.OWN},
-}
-
-
-class Client:
-    """A raw client over stdio."""
-
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.answers, self.heard, self.changed, self.next = {}, [], threading.Condition(), 0
-        threading.Thread(target=self.read, daemon=True).start()
-        capabilities = {"elicitation": {"form": {}, "url": {}}, "sampling": {"context": {}}, "roots": {"listChanged": True}}
-        self.begun = self.ask("initialize", {"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": {"name": "parity", "version": "1"}})
-        self.send({"method": "notifications/initialized"})
-        self.ask("logging/setLevel", {"level": "debug"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def read(self):
-        for line in self.process.stdout:
-            message = json.loads(line)
-            with self.changed:
-                if "method" not in message:
-                    self.answers[message["id"]] = {key: message[key] for key in ("result", "error") if key in message}
-                else:
-                    self.heard.append({"method": message["method"], "params": message.get("params")})
-                    if "id" in message:
-                        self.send({"id": message["id"], "result": ANSWERED.get(message["method"], {})})
-                self.changed.notify_all()
-
-    def ask(self, method, params=None):
-        self.next += 1
-        self.send({"id": self.next, "method": method, "params": params or {}})
-        with self.changed:
-            self.changed.wait_for(lambda: self.next in self.answers, PATIENCE)
-            return self.answers.pop(self.next, {"error": "silence"})
-
-    def call(self, name, arguments):
-        """The answer to a call, with the messages that came before it."""
-        self.heard.clear()
-        token = {"_meta": {"progressToken": "t"}} if name == "work" or arguments.get("op") == "work" else {}
-        got = self.ask("tools/call", {"name": name, "arguments": arguments, **token})
-        return {**got, "heard": [message for message in self.heard if "list_changed" not in message["method"]]}
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait(20)
-
 
 def without_ours(value):
     """A value without the keys that toolcrib adds to `_meta`, and without an empty `_meta`."""
@@ -115,7 +62,7 @@ def flat(value, place=""):
 
 def observed(client, run):
     """What a client observes; `run` calls a tool."""
-    names = [tool["name"] for tool in own.tools() if tool["name"] != "typed"]
+    names = [tool["name"] for tool in own.tools() if tool["name"] not in ("typed", "appear")]
     seen = {f"call/{name}": run(client, name, {}) for name in names}
     seen["call/arguments"] = run(client, "echo", {"a": None, "b": [1, 2.0, 1e30], "c": {"d": ""}, "é": "\u2028"})
     seen["call/repaired"] = run(client, "typed", {"n": "7", "when": "soon"})
@@ -140,7 +87,8 @@ def lists(client):
 
 def own_words(client):
     """Whether the server's own words for models reach the client."""
-    return "Ask before you write." in client.begun["result"].get("instructions", "")
+    begun = client.ask("server/discover") if client.revision == NEWER else client.begun
+    return "Ask before you write." in begun["result"].get("instructions", "")
 
 
 def listed(client):
@@ -176,32 +124,87 @@ def by_exec(client, name, arguments):
     return client.call("tool_exec", {"op": name, "args": arguments})
 
 
-def main():
-    program = Path(sys.argv[1]).resolve()
-    command = [sys.executable, str(HERE / "server.py")]
-    direct = Client(command)
-    expected = {**observed(direct, by_name), **lists(direct)}
-    tools = listed(direct)
-    direct.end()
+def appeared(client, lists_tools):
+    """What a client observes of a tool that comes during its session."""
+    client.call("appear", {})
+    announced = client.hears("notifications/tools/list_changed") if client.revision == OLDER and lists_tools else None
+    deadline = time.time() + PATIENCE
+    while "result" not in (called := client.call("late", {"a": 1})) and time.time() < deadline:
+        time.sleep(0.2)
+    return {"announced": announced, "called": called, "listed": listed(client).get("late") if lists_tools else None}
+
+
+@contextmanager
+def server(transport, revision):
+    """Its command or address, and how toolcrib gets it."""
+    command = [sys.executable, str(HERE / "server.py"), *(["--newer"] if revision == NEWER else [])]
+    if transport == "stdio":
+        yield command, f"{{ command = {json.dumps(command)} }}"
+        return
+    with subprocess.Popen([*command, "--http"], stdout=subprocess.PIPE, text=True) as process:
+        address = f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"
+        yield address, f"{{ url = {json.dumps(address)} }}"
+        process.kill()
+
+
+@contextmanager
+def client(transport, target, revision):
+    client = OverStdio(target, revision) if transport == "stdio" else OverHttp(target, revision)
+    yield client
+    client.end()
+
+
+@contextmanager
+def toolcrib(program, transport, folder, mode):
+    if transport == "stdio":
+        yield [program, "serve", "--stdio", folder, "--mode", mode]
+    else:
+        with served(program, folder, mode=mode) as address:
+            yield address
+
+
+def column(program, clients, servers, revision, modes):
+    """The differences of one way to the server, and the number of observables."""
+    with server(servers, revision) as (target, _), client(servers, target, revision) as direct:
+        tools = listed(direct)
+        expected = {**observed(direct, by_name), **lists(direct)}
+        late = appeared(direct, True)
+    ours = f"{clients}-{servers}-{revision[:4]}"
     differences, count = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        toml = f"[[source]]\nserver = 'own'\nmcp = {{ command = {json.dumps(command)} }}\n[exec]\nallow = 'destructive'\n[exec.trust_hints]\nown = 'always'\n"
-        Path(folder, "toolcrib.toml").write_text(toml)
-        for mode in ("full", "hybrid", "gateway"):
-            client = Client([str(program), "serve", "--stdio", folder, "--mode", mode])
-            theirs = listed(client)
-            seen = {**observed(client, by_name), **lists(client)}
-            found, number = compare(f"{mode}/", expected, seen)
-            differences, count = differences + found, count + number
-            if mode == "full":
-                found, number = compare("full/tools/", tools, theirs)
-                differences, count = differences + found, count + number
-            if mode == "gateway":
-                wanted = {name: seen for name, seen in expected.items() if name.startswith("call/")}
-                found, number = compare("tool_exec/", wanted, observed(client, by_exec))
-                differences, count = differences + found, count + number
-            client.end()
-    return report(differences, count)
+
+    def check(route, wanted, seen):
+        nonlocal differences, count
+        found, number = compare(f"{ours}/{route}/", wanted, seen)
+        differences, count = differences + found, count + number
+
+    for mode in modes:
+        with server(servers, revision) as (_, place), tempfile.TemporaryDirectory() as folder:
+            toml = f"[[source]]\nserver = 'own'\nmcp = {place}\n[exec]\nallow = 'destructive'\n[exec.trust_hints]\nown = 'always'\n"
+            Path(folder, "toolcrib.toml").write_text(toml)
+            with toolcrib(program, clients, folder, mode) as target, client(clients, target, revision) as behind:
+                theirs = listed(behind)
+                check(mode, expected, {**observed(behind, by_name), **lists(behind)})
+                if mode == "full":
+                    check("full/tools", tools, theirs)
+                if mode == modes[-1]:
+                    wanted = {name: seen for name, seen in expected.items() if name.startswith("call/")}
+                    check("tool_exec", wanted, observed(behind, by_exec))
+                lists_tools = mode == "full"
+                check(f"{mode}/appeared", {name: seen if lists_tools or name == "called" else None for name, seen in late.items()}, appeared(behind, lists_tools))
+    return ours, differences, count
+
+
+def main():
+    program = str(Path(sys.argv[1]).resolve())
+    columns = [
+        (clients, servers, revision, ["full", "hybrid", "gateway"] if (clients, servers, revision) == ("stdio", "stdio", OLDER) else ["full"])
+        for revision in (OLDER, NEWER) for clients in ("stdio", "http") for servers in ("stdio", "http")
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda each: column(program, *each), columns))
+    for name, differences, count in done:
+        print(f"{name}: {count} observables, {len(differences)} differ")
+    return report([each for _, found, _ in done for each in found], sum(count for _, _, count in done))
 
 
 def report(differences, count):

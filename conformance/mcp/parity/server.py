@@ -1,12 +1,17 @@
-"""An MCP server over stdio that has every field of each type of the protocol at least once, with unknown keys at each place.
+"""An MCP server that has every field of each type of the protocol at least once, with unknown keys at each place.
+
+    python3 server.py [--http] [--newer]
 
 Its tools are `RESULTS`: each answers with one result or error, unchanged. `echo` answers with its arguments as they arrived,
-`ask_*` with the client's answer to a question, and `work` sends progress and log messages first.
+`ask_*` with the client's answer to a question, `work` sends notifications first, `roots_heard` waits for one, and after `appear` there is the
+tool `late`. It speaks 2025-11-25, with `--newer` also 2026-07-28; with `--http` it prints its port.
 """
 
 import json
+import queue
 import sys
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 OWN = {"xOwn": {"kept": [1, None, "é"]}}
 META = {"_meta": {"com.example/own": {"a": 1}, **OWN}}
@@ -95,7 +100,7 @@ ANSWERS = {
 
 
 def tools():
-    names = [*RESULTS, *ERRORS, *QUESTIONS, "echo", "work", "update_nothing"]
+    names = [*RESULTS, *ERRORS, *QUESTIONS, "echo", "work", "roots_heard", "update_nothing", "appear"]
     plain = [{"name": name, "description": f"Answers with {name}.", "inputSchema": OBJECT} for name in names]
     for tool in plain:
         if tool["name"].startswith("structured") and tool["name"] != "structured_plain":
@@ -112,73 +117,194 @@ def tools():
     return plain
 
 
-class Server:
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.waiting = {}
+VERSION = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES = {"tools": {"listChanged": True}, "resources": {"subscribe": True, "listChanged": True}, "prompts": {}, "completions": {}, "logging": {}}
+ABOUT = {
+    "capabilities": CAPABILITIES, "instructions": "Ask before you write.",
+    "serverInfo": {"name": "own", "version": "1", "title": "Own", "websiteUrl": "https://own.example", **ICONS},
+}
+# What the revision 2026-07-28 wants in results.
+COMPLETE = {"resultType": "complete"}
+CACHED = {"ttlMs": 1000, "cacheScope": "private"}
 
-    def send(self, message):
-        with self.lock:
-            sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-            sys.stdout.flush()
 
-    def ask(self, method, params):
+class Session:
+    """What belongs to one connection over stdio, or to one session over HTTP. `tell` sends what belongs to no request."""
+
+    def __init__(self, tell):
+        self.tell, self.waiting, self.late, self.roots_changed = tell, {}, [], threading.Event()
+
+    def ask(self, send, method, params):
         """The client's answer to a question."""
         key = f"q{len(self.waiting)}"
         place = self.waiting[key] = [threading.Event(), None]
-        self.send({"id": key, "method": method, "params": params})
+        send({"id": key, "method": method, "params": params})
         return place[1] if place[0].wait(20) else {"error": "silence"}
 
-    def call(self, params):
-        name, given = params["name"], params.get("arguments")
+    def call(self, params, send):
+        name, given, meta = params["name"], params.get("arguments"), params.get("_meta") or {}
         if name in RESULTS:
             return {"result": RESULTS[name]}
         if name in ERRORS:
             return {"error": ERRORS[name]}
         if name in QUESTIONS:
-            answer = self.ask(*QUESTIONS[name])
+            method, asked = QUESTIONS[name]
+            if VERSION not in meta:
+                answer = self.ask(send, method, asked)
+            elif "inputResponses" in params:
+                answer = {"result": params["inputResponses"].get("q")}
+            else:
+                return {"result": {"resultType": "input_required", "inputRequests": {"q": {"method": method, "params": asked}}, "requestState": "s"}}
             return {"result": {"content": [{"type": "text", "text": json.dumps(answer)}]}}
+        if name == "roots_heard":
+            given = VERSION in meta or self.roots_changed.wait(5)
+        if name == "appear":
+            self.late = [{"name": "late", "description": "Came late.", "inputSchema": OBJECT}]
+            self.tell({"method": "notifications/tools/list_changed"})
         if name == "work":
-            token = (params.get("_meta") or {}).get("progressToken")
+            send({"method": "notifications/own/thing", "params": {"a": [1, None], **META, **OWN}})
+            token = meta.get("progressToken")
             for step in (1, 2):
                 if token is not None:
-                    self.send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step, "total": 2, "message": "m", **META}})
-                self.send({"method": "notifications/message", "params": {"level": "info", "logger": "own", "data": {"step": step}, **META}})
+                    send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step, "total": 2, "message": "m", **META}})
+                if VERSION not in meta or "io.modelcontextprotocol/logLevel" in meta:
+                    send({"method": "notifications/message", "params": {"level": "info", "logger": "own", "data": {"step": step}, **META}})
         return {"result": {"content": [{"type": "text", "text": json.dumps(given)}]}}
 
-    def answer(self, method, params):
+    def answer(self, method, params, send):
         if method == "initialize":
-            capabilities = {"tools": {"listChanged": True}, "resources": {"subscribe": True, "listChanged": True}, "prompts": {}, "completions": {}, "logging": {}}
-            info = {"name": "own", "version": "1", "title": "Own", "websiteUrl": "https://own.example", **ICONS}
-            return {"result": {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": info, "instructions": "Ask before you write."}}
+            return {"result": {"protocolVersion": "2025-11-25", **ABOUT}}
+        if method == "server/discover" and "--newer" in sys.argv:
+            return {"result": {"supportedVersions": ["2025-11-25", "2026-07-28"], **ABOUT, **CACHED}}
         if method == "tools/list":
-            return {"result": {"tools": tools()}}
+            return {"result": {"tools": tools() + self.late, **CACHED}}
         if method == "tools/call":
-            return self.call(params)
+            return self.call(params, send)
         if method in ("resources/list", "resources/templates/list", "prompts/list"):
             kind = "resourceTemplates" if "templates" in method else method.split("/")[0]
-            return {"result": {kind: LISTS[kind]}}
+            return {"result": {kind: LISTS[kind], **CACHED}}
         if method in ANSWERS:
-            return {"result": ANSWERS[method]}
+            return {"result": {**ANSWERS[method], **(CACHED if method == "resources/read" else {})}}
         if method in ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
             return {"result": {}}
         return {"error": {"code": -32601, "message": method}}
 
-    def take(self, message):
-        if "method" not in message:
-            place = self.waiting.get(message.get("id"))
-            if place:
-                place[1] = {key: message[key] for key in ("result", "error") if key in message}
-                place[0].set()
-        elif "id" in message:
-            def work():
-                self.send({"id": message["id"], **self.answer(message["method"], message.get("params") or {})})
-            threading.Thread(target=work, daemon=True).start()
+    def answered(self, message, send):
+        """The answer to a request, in the shape of its revision."""
+        params = message.get("params") or {}
+        answer = self.answer(message["method"], params, send)
+        result = answer.get("result")
+        if result is not None:
+            is_newer = VERSION in (params.get("_meta") or {})
+            result = {**COMPLETE, **result} if is_newer else {key: value for key, value in result.items() if key not in CACHED}
+            answer = {"result": result}
+        return {"id": message["id"], **answer}
 
-    def run(self):
-        for line in sys.stdin:
-            self.take(json.loads(line))
+    def take(self, message):
+        """Takes a message that is no request."""
+        if message.get("method") == "notifications/roots/list_changed":
+            self.roots_changed.set()
+        place = self.waiting.get(message.get("id"))
+        if place:
+            place[1] = {key: message[key] for key in ("result", "error") if key in message}
+            place[0].set()
+
+
+def written(message):
+    return json.dumps({"jsonrpc": "2.0", **message})
+
+
+def over_stdio():
+    lock = threading.Lock()
+
+    def send(message):
+        with lock:
+            sys.stdout.write(written(message) + "\n")
+            sys.stdout.flush()
+
+    session = Session(send)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" not in message or "id" not in message:
+            session.take(message)
+        else:
+            threading.Thread(target=lambda message=message: send(session.answered(message, send)), daemon=True).start()
+
+
+class OverHttp(BaseHTTPRequestHandler):
+    """Streamable HTTP: each answer is a stream of events, and a session has one for what belongs to no request."""
+
+    protocol_version = "HTTP/1.1"
+    sessions = {}
+
+    def log_message(self, *_):
+        pass
+
+    def begin(self, status, **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.flush()
+
+    def event(self, message):
+        self.wfile.write(f"data: {written(message)}\n\n".encode())
+        self.wfile.flush()
+
+    def session(self):
+        return self.sessions.get(self.headers.get("Mcp-Session-Id"))
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        session, begun = self.session(), {}
+        if message.get("method") == "initialize":
+            told = queue.Queue()
+            session = Session(told.put)
+            session.told = told
+            key = f"s{len(self.sessions)}"
+            self.sessions[key] = session
+            begun = {"Mcp_Session_Id": key}
+        if "method" not in message or "id" not in message:
+            if session:
+                session.take(message)
+            return self.begin(202, Content_Length="0")
+        self.close_connection = True
+        self.begin(200, Content_Type="text/event-stream", Connection="close", **begun)
+        self.event((session or SHARED).answered(message, self.event))
+
+    def do_GET(self):
+        session = self.session()
+        if not session:
+            return self.begin(405, Content_Length="0")
+        self.close_connection = True
+        self.begin(200, Content_Type="text/event-stream", Connection="close")
+        while True:
+            try:
+                self.event(session.told.get(timeout=1))
+            except queue.Empty:
+                self.wfile.write(b": still here\n\n")
+                self.wfile.flush()
+
+    def do_DELETE(self):
+        self.sessions.pop(self.headers.get("Mcp-Session-Id"), None)
+        self.begin(200, Content_Length="0")
+
+
+# What requests without a session share.
+SHARED = Session(lambda message: None)
+
+
+class HttpServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A client has gone."""
 
 
 if __name__ == "__main__":
-    Server().run()
+    if "--http" in sys.argv:
+        server = HttpServer(("127.0.0.1", 0), OverHttp)
+        print(server.server_port, flush=True)
+        server.serve_forever()
+    else:
+        over_stdio()
