@@ -3,6 +3,7 @@
 mod byte_pairs;
 mod estimate;
 mod exact;
+mod vocabulary;
 
 pub use estimate::estimate;
 pub use exact::{Counter, exact};
