@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toolcrib_catalog::Catalog;
 use toolcrib_catalog::config::{Mode, ServeMode, ToolList};
 use toolcrib_gateway::functions::{Function, FunctionList};
-use toolcrib_providers::report::{AutoMode, auto_mode};
+use toolcrib_providers::report::{AutoMode, auto_mode_soon};
 use toolcrib_providers::{PayloadRequest, Provider};
 use toolcrib_render::Templates;
 
@@ -97,7 +97,7 @@ fn decide(catalog: &Catalog, templates: &Templates, profile: Option<&str>) -> Op
     let provider = Provider::Mcp;
     let options = catalog.config.payload;
     let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
-    Some(auto_mode(&request, templates))
+    Some(auto_mode_soon(&request, templates))
 }
 
 #[cfg(test)]

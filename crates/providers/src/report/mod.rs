@@ -25,7 +25,7 @@ use toolcrib_catalog::{Catalog, UnknownProfile};
 use toolcrib_render::{TemplateError, Templates};
 use tools::tool_rows;
 
-pub use auto::{AutoMode, auto_mode, mode_of};
+pub use auto::{AutoMode, auto_mode, auto_mode_soon, mode_of};
 pub use budget::OverBudget;
 pub use costs::{ProfileReport, Report};
 pub use meter::{Counted, Meter, Options, TokenParts};

@@ -32,14 +32,14 @@ impl RequestCost {
     ) -> Result<Self, UnknownProfile> {
         let profile = &catalog.profile(profile)?;
         let mut meter = Meter::new(catalog, templates, Options::of(options));
-        let mode = if profile.tools.is_empty() { Mode::Full } else { meter.auto(profile).mode };
+        let costs = meter.costs(profile, |_| !profile.tools.is_empty());
+        let mode = costs.first().map_or(Mode::Full, |least| least.mode);
         let other = if mode == Mode::Full { Mode::Gateway } else { mode };
-        Ok(Self {
-            tools: profile.tools.len(),
-            full: meter.bound(profile, Mode::Full).unwrap_or_default(),
-            with_toolcrib: meter.bound(profile, other).unwrap_or_default(),
-            mode,
-        })
+        let mut bound = |mode| match costs.iter().find(|cost| cost.mode == mode) {
+            Some(cost) => cost.bound,
+            None => meter.bound(profile, mode).unwrap_or_default(),
+        };
+        Ok(Self { tools: profile.tools.len(), full: bound(Mode::Full), with_toolcrib: bound(other), mode })
     }
 
     pub fn line(&self) -> String {

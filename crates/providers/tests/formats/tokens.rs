@@ -196,6 +196,28 @@ fn the_budget_of_a_mode_that_the_provider_lacks_is_that_of_the_mode_it_gets() {
     assert_eq!((fallen.mode, fallen.bound), (Mode::Hybrid, hybrid.bound));
 }
 
+/// Which mode costs least moves with the host's own tokens: with few, functions do; with many, the whole list does.
+#[test]
+fn the_beginning_of_a_list_decides_as_the_whole() {
+    let templates = Templates::from(BUILT_IN);
+    let mut decided = HashMap::new();
+    for checked in [tools(150, "full"), tools(300, "full"), tools(300, "deferred"), example("github")] {
+        let catalog = &checked.catalog;
+        for host_tokens in [0, 5_000, 20_000, 200_000] {
+            for provider in [Provider::Mcp, Provider::Anthropic] {
+                let profile = &catalog.profile(None).unwrap();
+                let options = config::Payload { provider, host_tokens, ..Default::default() };
+                let request = PayloadRequest { catalog, profile, provider, mode: Mode::Full, options };
+                let whole = report::auto_mode(&request, &templates);
+                let soon = report::auto_mode_soon(&request, &templates);
+                assert_eq!(soon.mode, whole.mode, "{} {}", soon.reason, whole.reason);
+                *decided.entry((whole.mode == Mode::Full, soon == whole)).or_insert(0) += 1;
+            }
+        }
+    }
+    assert_eq!(decided.len(), 3, "{decided:?}");
+}
+
 #[test]
 fn a_catalog_without_tools_costs_nothing() {
     let report = count(&fixture::open_text("tools.json", "[]"), options(Provider::OpenAi));
