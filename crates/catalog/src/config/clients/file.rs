@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
@@ -93,23 +94,51 @@ fn is_map_of_servers(text: &str) -> bool {
     if !STARTS.iter().any(|key| text.contains(key)) {
         return false;
     }
-    match serde_json::from_str::<Value>(&without_comments(text)) {
-        Ok(Value::Object(fields)) => are_servers(&fields),
-        Ok(list) => named_servers(&list).is_some(),
-        Err(_) => false,
+    // Comments are wrong syntax; what is no server ends the reading before them.
+    are_only_servers(text)
+        .or_else(
+            |error| if error.is_syntax() { are_only_servers(&without_comments(text)) } else { Err(error) },
+        )
+        .unwrap_or(false)
+}
+
+fn are_only_servers(text: &str) -> serde_json::Result<bool> {
+    if text.trim_start().starts_with('[') {
+        let list: Vec<ServerEntry> = serde_json::from_str(text)?;
+        return Ok(!list.is_empty() && list.iter().all(|entry| entry.has_name));
+    }
+    let by_name: IndexMap<String, ServerEntry> = serde_json::from_str(text)?;
+    Ok(!by_name.is_empty())
+}
+
+/// An entry that is a server. Definitions can be long, and the first one ends the reading.
+#[derive(Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
+struct ServerEntry {
+    has_name: bool,
+}
+
+impl TryFrom<Map<String, Value>> for ServerEntry {
+    type Error = &'static str;
+
+    fn try_from(fields: Map<String, Value>) -> Result<Self, Self::Error> {
+        let entry = Value::Object(fields);
+        let has_name = entry.get("name").is_some_and(Value::is_string);
+        if is_server(&entry) { Ok(Self { has_name }) } else { Err("no server") }
     }
 }
 
 /// Whether fields are nothing but servers by name.
 fn are_servers(fields: &Map<String, Value>) -> bool {
+    !fields.is_empty() && fields.values().all(is_server)
+}
+
+fn is_server(entry: &Value) -> bool {
     const OF_DEFINITIONS: [&str; 7] =
         ["parameters", "inputSchema", "input_schema", "schema", "function", "method", "backend"];
-    let is_server = |entry: &Value| {
-        STARTS.iter().any(|key| entry.get(key).is_some_and(|given| given.is_string() || given.is_array()))
-            && starts_or_connects(entry)
-            && !OF_DEFINITIONS.iter().any(|key| entry.get(key).is_some())
-    };
-    !fields.is_empty() && fields.values().all(is_server)
+    STARTS.iter().any(|key| entry.get(key).is_some_and(|given| given.is_string() || given.is_array()))
+        && starts_or_connects(entry)
+        && !OF_DEFINITIONS.iter().any(|key| entry.get(key).is_some())
 }
 
 /// Whether a text is plainly of something else, by its keys at the top. Definitions can be long, and are parsed elsewhere.
@@ -175,7 +204,42 @@ pub(super) fn without_values(mut document: Document) -> Document {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn entry() -> impl Strategy<Value = String> {
+        let key = "command|url|cmd|name|tools|description|parameters|method";
+        let value = prop::sample::select(vec!["\"x\"", "[\"x\"]", "[{\"a\": 1}]", "{}", "1", "[1,]"]);
+        let field = (key, value).prop_map(|(key, value)| format!("\"{key}\": {value}"));
+        let fields =
+            prop::collection::vec(field, 0..4).prop_map(|fields| format!("{{{}}}", fields.join(", ")));
+        prop_oneof![9 => fields, 1 => Just("[]".to_string()), 1 => Just("\"url\" // of it\n".to_string())]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn servers_alone_are_told_as_by_reading_everything(
+            entries in prop::collection::vec(entry(), 0..4),
+            is_list in any::<bool>(),
+            end in prop::sample::select(vec!["", " // end", "]", " /* \"url\" */"]),
+        ) {
+            let named = |(at, entry): (usize, &String)| format!("\"{at}\": {entry}");
+            let text = if is_list {
+                format!("[{}]{end}", entries.join(","))
+            } else {
+                format!("{{{}}}{end}", entries.iter().enumerate().map(named).collect::<Vec<_>>().join(","))
+            };
+            let whole = match serde_json::from_str::<Value>(&without_comments(&text)) {
+                Ok(Value::Object(fields)) => are_servers(&fields),
+                Ok(list) => named_servers(&list).is_some(),
+                Err(_) => false,
+            };
+            let is_marked = STARTS.iter().any(|key| text.contains(key));
+            prop_assert_eq!(is_map_of_servers(&text), is_marked && whole, "{}", text);
+        }
+    }
 
     #[test]
     fn only_keys_of_a_document_are_shown() {
