@@ -185,7 +185,8 @@ impl CatalogArgs {
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         // The lists of its live servers, if they may be contacted.
         let listings = self
-            .credentials(io)
+            .environment_of(io, &workspace)
+            .map(|environment| credentials(io, environment))
             .map(|credentials| list_all(&workspace, &credentials, remembered_lists(io), &waiting));
         progress.finish();
         Ok(catalog::open_with(workspace, &listings.unwrap_or_default()))
@@ -248,8 +249,16 @@ impl CatalogArgs {
 
     /// The variables for live servers, if they may be contacted.
     pub(super) fn environment(&self, io: &Io) -> Option<Environment> {
-        let file = || self.workspace(io).ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
-        (!self.offline).then(|| environment(io, file()))
+        if self.offline {
+            return None;
+        }
+        self.workspace(io).map_or_else(|_| Some(environment(io, None)), |here| self.environment_of(io, &here))
+    }
+
+    /// The variables for the live servers of a workspace, if they may be contacted.
+    pub(super) fn environment_of(&self, io: &Io, here: &Workspace) -> Option<Environment> {
+        let file = here.config.env_file.as_ref().map(|file| here.root.join(file));
+        (!self.offline).then(|| environment(io, file))
     }
 }
 

@@ -148,12 +148,13 @@ impl ServeArgs {
     }
 
     fn follow(&self, io: &Io) -> Result<Followed, CommandError> {
-        let connections = self.catalog.environment(io).map(|environment| {
+        let workspace = if self.catalog.offline { None } else { Some(self.catalog.workspace(io)?) };
+        let environment = workspace.as_ref().and_then(|here| self.catalog.environment_of(io, here));
+        let connections = environment.map(|environment| {
             // Calls run on the threads of their connections.
             Arc::new(remembering(io, Connections::on(environment, tokio::runtime::Handle::current())))
         });
-        let servers =
-            if connections.is_some() { server_names(&self.catalog.workspace(io)?) } else { Vec::new() };
+        let servers = workspace.as_ref().map(server_names).unwrap_or_default();
         let reading = self.catalog.reading(io);
         let addresses = self.catalog.addresses.clone();
         let mut options = Options {
