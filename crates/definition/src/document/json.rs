@@ -95,13 +95,16 @@ pub(super) fn document_error(text: &str, error: &serde_json::Error) -> DocumentE
 /// Spans of the nodes of the tree, in a text that is known to be valid.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let mut scan = Scan { text, tree, found: vec![None; tree.len()] };
-    match lines(text).as_slice() {
-        [] | [_] => scan.value(ROOT, None, text.trim()),
-        lines => {
-            for (index, line) in lines.iter().enumerate() {
-                if let Some(child) = tree.element(ROOT, index) {
-                    scan.value(child, None, line.get());
-                }
+    let whole = text.trim();
+    if scan.value(ROOT, None, whole).is_ok() && !tree.is_leaf(ROOT) {
+        return scan.found;
+    }
+    let lines = lines(text);
+    if lines.len() > 1 {
+        scan.found.fill(None);
+        for (index, line) in lines.iter().enumerate() {
+            if let Some(child) = tree.element(ROOT, index) {
+                let _ = scan.value(child, None, line.get());
             }
         }
     }
@@ -115,18 +118,20 @@ struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    /// Records the span of a node, and of the nodes below it. `key` and `value` are parts of the text.
-    fn value(&mut self, node: NodeId, key: Option<&'t str>, value: &'t str) {
+    /// Records the span of a node, and of the nodes below it. `key` and `value` are parts of the text. A value that is no container
+    /// has nothing below it, and is an error where the tree goes on.
+    fn value(&mut self, node: NodeId, key: Option<&'t str>, value: &'t str) -> serde_json::Result<()> {
         let start = offset(self.text, value);
         let key = key.map(|key| offset(self.text, key));
         let span = Span { key, value: start..start + value.len() };
         if let Some(slot) = self.found.get_mut(node) {
             *slot = Some(span);
         }
-        if !self.tree.is_leaf(node) {
-            // A value that is no container has nothing below it.
-            let _ = Inside { scan: self, node }.deserialize(&mut serde_json::Deserializer::from_str(value));
+        if self.tree.is_leaf(node) {
+            return Ok(());
         }
+        let mut reading = serde_json::Deserializer::from_str(value);
+        Inside { scan: self, node }.deserialize(&mut reading).and_then(|()| reading.end())
     }
 }
 
@@ -157,7 +162,7 @@ impl<'t> Visitor<'t> for Inside<'_, 't> {
             match self.scan.tree.member(self.node, &name) {
                 Some(child) => {
                     let value: &'t RawValue = members.next_value()?;
-                    self.scan.value(child, Some(key.get()), value.get());
+                    let _ = self.scan.value(child, Some(key.get()), value.get());
                 }
                 None => drop(members.next_value::<IgnoredAny>()?),
             }
@@ -171,7 +176,7 @@ impl<'t> Visitor<'t> for Inside<'_, 't> {
             let is_there = match child {
                 Some(child) => {
                     let element = elements.next_element::<&'t RawValue>()?;
-                    element.map(|value| self.scan.value(child, None, value.get())).is_some()
+                    element.map(|value| _ = self.scan.value(child, None, value.get())).is_some()
                 }
                 None => elements.next_element::<IgnoredAny>()?.is_some(),
             };
