@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::credentials::has_room_for_credential;
+use super::credentials::{LOOKS, has_room_for_credential, may_hold_secret};
 use super::redacted::{ALL, STRING};
 use super::*;
 use crate::matches_glob;
@@ -315,6 +315,19 @@ proptest! {
         let seen = format!("{text}\neyJaaaaaaaa");
         prop_assert!(has_room_for_credential(&seen));
         prop_assert_eq!(super::holds_credential(&text), super::holds_credential(&seen));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #[test]
+    fn a_text_without_a_sign_of_a_secret_has_none(
+        text in prop_oneof![with_a_credential(), "(bearer|Basic|eyJ|-----BEGIN|sk-|xox|[a-z]{2,9}|[ =:@./]){1,9}[a-zA-Z0-9_-]{4,16}.{0,12}"],
+    ) {
+        let is_found = LOOKS.as_ref().unwrap().is_match(&text);
+        prop_assert!(may_hold_secret(&text) || !is_found, "{}", text);
+        let plain: String = text.chars().filter(|c| c.is_ascii() && !"=:".contains(*c)).collect();
+        prop_assert!(may_hold_secret(&plain) || !LOOKS.as_ref().unwrap().is_match(&plain), "{}", plain);
     }
 }
 
