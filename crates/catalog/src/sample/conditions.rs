@@ -76,6 +76,9 @@ impl<'a> Conditions<'a> {
                 selectors.push(Selector { name, values });
             }
         }
+        if selectors.is_empty() {
+            return read;
+        }
         for (argument, text) in &texts {
             for clause in parts(&tokens(text), Token::begins_clause) {
                 read.clause(argument, clause, &selectors);

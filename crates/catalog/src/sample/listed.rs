@@ -103,10 +103,12 @@ fn list<'t>(tokens: &[Token<'t>], is_sure: bool) -> Vec<Token<'t>> {
 /// Whether a token is the head of an item of a Markdown list.
 fn is_head(token: &Token<'_>) -> bool {
     let Some(before) = token.before.strip_suffix(' ') else { return false };
-    let is_bullet = before.ends_with(['-', '*', '•']);
+    if !before.ends_with(['-', '*', '•']) {
+        return false;
+    }
     let starts_line = before.trim_end_matches(['-', '*', '•']).trim_end_matches(' ');
     let starts_line = starts_line.is_empty() || starts_line.ends_with('\n');
     let ends = [":", " -", " –", " —", "\n"];
     let is_alone = token.rest.is_empty() || ends.iter().any(|end| token.rest.starts_with(end));
-    is_bullet && is_alone && (token.is_quoted || starts_line)
+    is_alone && (token.is_quoted || starts_line)
 }
