@@ -1,12 +1,12 @@
 //! Text as code: a span on one line, or a fenced block.
 
 use super::markers::break_marker;
-use super::plain::{IN_CODE, is_plain};
+use super::plain::{is_markup_in_code, is_plain};
 use toolcrib_definition::{clean_line, clean_text};
 
 /// Text as an inline code span on one line; empty text gives an empty string.
 pub(crate) fn code(text: &str) -> String {
-    if is_plain(text, IN_CODE) {
+    if is_plain(text, is_markup_in_code) {
         return if text.is_empty() { String::new() } else { ["`", text, "`"].concat() };
     }
     let line = clean_line(text);

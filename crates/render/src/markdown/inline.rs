@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::code::code;
 use super::links::{is_of_a_website, is_web};
 use super::markers::break_marker;
-use super::plain::{INLINE, is_plain};
+use super::plain::{is_markup, is_plain};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::markdown::{Edit, Inline, Link, edited};
 
@@ -16,7 +16,7 @@ const MAX_READINGS: usize = 5;
 /// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by
 /// its address where that is a web address. A word that Markdown would read as markup becomes code.
 pub fn inline(text: &str) -> String {
-    if is_plain(text, INLINE) && block_marker(text).is_none() {
+    if is_plain(text, is_markup) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = without_links_and_emphasis(&clean_line(text));
@@ -34,7 +34,7 @@ pub fn inline(text: &str) -> String {
 
 /// A name as one line that shows every character of it: as code where Markdown would read more than its text.
 pub fn name(text: &str) -> String {
-    if is_plain(text, INLINE) && block_marker(text).is_none() {
+    if is_plain(text, is_markup) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = clean_line(text);
