@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::compiled::{BACKTRACKING, Compiled, backtracking};
 use super::validation_cost::ValidationCost;
+use crate::results::is_longer_json;
 use toolcrib_definition::NoSchemaMode;
 use toolcrib_definition::finding::{Violation, violations};
 use toolcrib_definition::schema::Node;
@@ -94,6 +95,18 @@ impl Parameters {
 
     fn cost(&self) -> ValidationCost {
         *self.cost.get_or_init(|| ValidationCost::of(&self.schema))
+    }
+
+    /// Whether a check of these arguments ends in a moment: they are short, and so is the schema, which has been compiled and has no
+    /// pattern that backtracks.
+    pub fn checks_quickly(&self, arguments: &Value) -> bool {
+        const SHORT: usize = 1_000;
+        let is_linear = |compiled: &Option<Box<Compiled>>| {
+            compiled.as_ref().is_some_and(|compiled| compiled.of_longer.is_none())
+        };
+        self.compiled.get().is_some_and(is_linear)
+            && self.cost().is_small()
+            && !is_longer_json(arguments, SHORT)
     }
 
     /// Whether calls are checked.

@@ -22,6 +22,8 @@ pub(super) struct ValidationCost {
     checks: u64,
     /// The checks among them that go on into the value.
     descents: u64,
+    /// Values of the whole schema.
+    values: usize,
 }
 
 impl ValidationCost {
@@ -35,6 +37,11 @@ impl ValidationCost {
     /// Whether any value can be checked at all.
     pub(super) fn is_affordable(self) -> bool {
         self.checks <= MAX_CHECKS
+    }
+
+    /// Whether a short value is checked in a moment.
+    pub(super) fn is_small(self) -> bool {
+        self.checks <= 100 && self.values <= 1_000
     }
 
     /// Whether this value can be checked against the schema of this cost: each level of it may multiply the checks of
@@ -119,6 +126,7 @@ struct Counting<'a> {
 
 impl<'a> Counting<'a> {
     fn walk(&mut self, value: &'a Value) {
+        self.worst.values += 1;
         match value {
             Value::Object(object) => {
                 let here = self.in_place(value, 0);
@@ -133,18 +141,20 @@ impl<'a> Counting<'a> {
 
     /// Cost of all checks that this subschema applies to the same value.
     fn in_place(&mut self, schema: &'a Value, chain: usize) -> ValidationCost {
-        let Some(object) = schema.as_object() else { return ValidationCost { checks: 1, descents: 0 } };
+        let Some(object) = schema.as_object() else {
+            return ValidationCost { checks: 1, ..Default::default() };
+        };
         if chain > MAX_CHAIN {
-            return ValidationCost { checks: u64::MAX, descents: u64::MAX };
+            return ValidationCost { checks: u64::MAX, descents: u64::MAX, values: 0 };
         }
         if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
             return *known;
         }
         self.known.insert(schema, ValidationCost::default());
         let goes_on = INTO_VALUE.iter().any(|key| object.contains_key(*key));
-        let mut cost = ValidationCost { checks: 1, descents: u64::from(goes_on) };
+        let mut cost = ValidationCost { checks: 1, descents: u64::from(goes_on), values: 0 };
         for part in applied(schema, self.root) {
-            let ValidationCost { checks, descents } = self.in_place(part, chain + 1);
+            let ValidationCost { checks, descents, .. } = self.in_place(part, chain + 1);
             cost.checks = cost.checks.saturating_add(checks);
             cost.descents = cost.descents.saturating_add(descents);
         }

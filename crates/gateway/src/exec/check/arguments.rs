@@ -1,4 +1,5 @@
-//! Reads the arguments of a call within a time limit, on another thread: patterns and long texts can keep a processor busy.
+//! Reads the arguments of a call within a time limit, on another thread where it can take long: patterns and long texts can keep a
+//! processor busy.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +32,11 @@ static TURNS: LazyLock<Shares> = LazyLock::new(|| {
 
 /// Makes the arguments fit the schema of the tool.
 pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<()> {
+    let CallRequest { args, extra_fields, .. } = &call.request;
+    let parameters = &tool.input.parameters;
+    let is_quick = extra_fields.is_empty() && parameters.checks_quickly(args);
     let tool = Arc::clone(tool);
-    call.repaired = apart(call, move |context, request| {
+    let read = move |context: &FunctionContext, request: &mut CallRequest| {
         let beside = std::mem::take(&mut request.extra_fields);
         let secrets = context.view.catalog().secrets();
         let repaired = validate(&tool, secrets, &mut request.args, beside, &mut request.warnings)
@@ -41,8 +45,9 @@ pub(super) async fn read_arguments(call: &mut Call, tool: &Arc<Tool>) -> Result<
         take_from_own_arguments(request, tool.input.parameters.schema())?;
         leave_out_hidden(request, &tool);
         Ok(repaired)
-    })
-    .await?;
+    };
+    // To hand a quick check to another thread takes longer than the check.
+    call.repaired = if is_quick { read(&call.context, &mut call.request) } else { apart(call, read).await }?;
     call.is_dry_run = call.request.dry_run.unwrap_or(call.is_dry_run);
     Ok(())
 }
