@@ -57,8 +57,10 @@ pub async fn execute(context: FunctionContext, request: CallRequest, functions: 
     };
     let operation = Operation::tool(&tool.names.canonical);
     let call = Checked { call, tool, functions, run_step };
-    let running =
-        async { if call.must_outlive_caller() { run_detached(call).await } else { run(call).await } };
+    // Boxed: each future around this large one would move it.
+    let running = Box::pin(async {
+        if call.must_outlive_caller() { run_detached(call).await } else { run(call).await }
+    });
     let error = |done: &Envelope| done.error().map(|code| code.as_str().to_string());
     operation.observe(running, error).await
 }
