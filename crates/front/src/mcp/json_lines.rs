@@ -2,6 +2,7 @@
 //! a word.
 
 use std::io::{self, Cursor};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -154,8 +155,8 @@ impl<R: AsyncRead + Unpin, F: FnMut(Line) -> Option<Vec<u8>> + Unpin> AsyncRead 
         let this = &mut *self;
         while this.ready.position() == this.ready.get_ref().len() as u64 && !this.has_ended {
             this.ready = Cursor::default();
-            let mut chunk = [0; CHUNK];
-            let mut read = ReadBuf::new(&mut chunk);
+            let mut chunk = [MaybeUninit::uninit(); CHUNK];
+            let mut read = ReadBuf::uninit(&mut chunk);
             ready!(Pin::new(&mut this.from).poll_read(context, &mut read))?;
             this.has_ended = read.filled().is_empty();
             if this.has_ended {
