@@ -4,8 +4,8 @@
     python3 benches/scale.py [--programs target/dist] [--peers FOLDER] [--catalogs FOLDER] [--rounds 7] [SIZE ...]
 
 A catalog is `tSIZE.json` in the folder of catalogs, a list of definitions; one that is missing is made here. The other
-programs are `bare_mcp` (`benches/scale/bare.rs`) and, as far as the folder of peers has them, mcp-compressor, FastMCP and mcp2cli.
-Programs take turns; figures are medians of the rounds. Rendering is measured where temporary files are: `TMPDIR=/dev/shm` takes
+programs are `bare_mcp` (`benches/scale/bare.rs`), mcp-compressor, FastMCP and mcp2cli, as far as the folders have them; the first
+line names those that are missing. Programs take turns; figures are medians of the rounds. Rendering is measured where temporary files are: `TMPDIR=/dev/shm` takes
 the disk out of it.
 """
 
@@ -93,8 +93,10 @@ def start(command, settles):
 def starts(arguments, catalog, size):
     serve = [arguments.toolcrib, "serve", "--stdio", served(catalog)]
     bare = [arguments.bare, str(catalog)]
-    commands = {"toolcrib": serve, "bare rmcp": bare}
-    if arguments.compressor:
+    commands = {"toolcrib": serve}
+    if arguments.bare:
+        commands["bare rmcp"] = bare
+    if arguments.bare and arguments.compressor:
         commands["mcp-compressor"] = [arguments.compressor, "--", *bare]
     if arguments.python and size <= 10_000:
         commands["FastMCP"] = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog)]
@@ -128,7 +130,7 @@ def one_shots(arguments, catalog, size):
         "toolcrib call": [arguments.toolcrib, "call", "read_tool_doc", json.dumps({"name": name}), *on],
         "toolcrib search": [arguments.toolcrib, "search", QUERIES[0], *on],
     }
-    if arguments.mcp2cli and size <= 10_000:
+    if arguments.bare and arguments.mcp2cli and size <= 10_000:
         commands["mcp2cli --search"] = [arguments.mcp2cli, "--mcp-stdio", f"{arguments.bare} {catalog}", "--search", "issue"]
     for name, command in commands.items():
         wall, processor = timed(command, arguments.rounds)
@@ -183,7 +185,9 @@ def searches(arguments, catalog, size):
         return {"name": "tool_search", "arguments": {"query": query}}
 
     serve = [arguments.toolcrib, "serve", "--stdio", "--mode", "gateway", served(catalog)]
-    clients = {"toolcrib": (serve, tool_search), "bare rmcp": ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})}
+    clients = {"toolcrib": (serve, tool_search)}
+    if arguments.bare:
+        clients["bare rmcp"] = ([arguments.bare, str(catalog)], lambda query: {"name": "search", "arguments": {"query": query}})
     if arguments.python and size <= 10_000:
         command = [arguments.python, str(Path(__file__).parent / "scale/fastmcp_server.py"), str(catalog), "--search"]
         clients["FastMCP"] = (command, lambda query: {"name": "search_tools", "arguments": {"query": query}})
@@ -197,7 +201,7 @@ def searches(arguments, catalog, size):
             client.ask("tools/call", asked(f"{QUERIES[number % len(QUERIES)]} {number}"))
             later.append(1000 * (time.perf_counter() - began))
         client.end()
-        print(f"{size:7}  search, {name:13} {first:8.1f} ms at first, then {statistics.median(later):.3f} ms", flush=True)
+        print(f"{size:7}  search, {name:13} {first:8.1f} ms at first, then {statistics.median(later):.3f} ms, at worst 1 % {statistics.quantiles(later, n=100)[-1]:.3f} ms", flush=True)
 
 
 def main():
@@ -209,13 +213,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     arguments.toolcrib = str((arguments.programs / "toolcrib").resolve())
-    arguments.bare = str((arguments.programs / "bare_mcp").resolve())
+    bare = (arguments.programs / "bare_mcp").resolve()
+    arguments.bare = str(bare) if bare.exists() else None
 
     def peer(name):
         return shutil.which(name, path=str(arguments.peers.absolute())) if arguments.peers else None
 
     arguments.compressor, arguments.mcp2cli = peer("mcp-compressor"), peer("mcp2cli")
     arguments.python = peer("python3") if peer("fastmcp") else None
+    peers = {"bare_mcp": arguments.bare, "mcp-compressor": arguments.compressor, "FastMCP": arguments.python, "mcp2cli": arguments.mcp2cli}
+    print("missing:", ", ".join(name for name, at in peers.items() if not at) or "none", flush=True)
     for size in arguments.sizes:
         with tempfile.TemporaryDirectory() as place:
             catalog = Path(place) / "tools.json"
