@@ -48,7 +48,7 @@ pub(super) fn gather_tags(document: &Document<'_>, value: &Value, depth: usize, 
 }
 
 /// The property of a `discriminator`, and its mapping: names, each with the pointer of its schema.
-fn discriminator<'v>(
+pub(super) fn discriminator<'v>(
     document: &Document<'_>,
     schema: &'v Map<String, Value>,
 ) -> Option<(&'v str, Vec<(String, String)>)> {
@@ -90,11 +90,9 @@ pub(super) fn families(document: &Document<'_>) -> HashMap<String, Family> {
     let mut families = HashMap::new();
     let mut room = MAX_ALL_SUBTYPES;
     for (pointer, schema) in &named {
-        // A base that extends another schema has its discriminator in a part of its `allOf`.
-        let told =
-            members(schema).filter_map(Value::as_object).find(|part| part.contains_key("discriminator"));
-        let Some(told) = told else { continue };
-        let Some((property, mapping)) = discriminator(document, told) else { continue };
+        let own = telling_part(schema);
+        let Some(told) = own.or_else(|| inherited(document, schema)) else { continue };
+        let Some((property, mut mapping)) = discriminator(document, told) else { continue };
         if ["oneOf", "anyOf"].iter().any(|key| told.contains_key(*key)) {
             continue;
         }
@@ -106,14 +104,17 @@ pub(super) fn families(document: &Document<'_>) -> HashMap<String, Family> {
             found.extend(heirs.get(*base).into_iter().flatten().take(MAX_SUBTYPES + 1));
             at += 1;
         }
-        found.extend(mapping.iter().map(|(_, target)| target));
+        if own.is_some() {
+            found.extend(mapping.iter().map(|(_, target)| target));
+        }
         found.shift_remove(pointer);
+        let found: IndexSet<String> = found.into_iter().cloned().collect();
+        mapping.retain(|(_, target)| found.contains(target));
         let most = MAX_SUBTYPES.min(room);
         let is_cut = found.len() > most;
-        found.truncate(most);
-        room -= found.len();
         let mut names: IndexMap<String, Vec<String>> =
-            found.into_iter().map(|subtype| (subtype.clone(), Vec::new())).collect();
+            found.into_iter().take(most).map(|subtype| (subtype, Vec::new())).collect();
+        room -= names.len();
         for (name, target) in mapping {
             names.entry(target).and_modify(|all| all.push(name));
         }
@@ -129,6 +130,53 @@ pub(super) fn families(document: &Document<'_>) -> HashMap<String, Family> {
     families
 }
 
+/// The part of a schema that has a `discriminator`: a base that extends another schema has it in a part of its `allOf`.
+fn telling_part(schema: &Value) -> Option<&Map<String, Value>> {
+    members(schema).filter_map(Value::as_object).find(|part| part.contains_key("discriminator"))
+}
+
+/// The part with a `discriminator` of the nearest schema that a schema extends.
+fn inherited<'d>(document: &Document<'d>, schema: &Value) -> Option<&'d Map<String, Value>> {
+    let bases =
+        |schema: &Value| members(schema).filter_map(|part| target_of(document, part)).collect::<Vec<_>>();
+    let mut queue = bases(schema);
+    let mut at = 0;
+    while let Some(base) = queue.get(at).and_then(|pointer| document.at(pointer)) {
+        if let Some(told) = telling_part(base) {
+            return Some(told);
+        }
+        let room = MAX_MEMBERS.saturating_sub(queue.len());
+        queue.extend(bases(base).into_iter().take(room));
+        at += 1;
+    }
+    None
+}
+
+/// Whether the schema at a pointer applies the one at `place`, or one around it, to the same value: it cannot be a part of
+/// that, too. One that applies very many schemas is taken for such.
+pub(super) fn leads_to(document: &Document<'_>, pointer: &str, place: &str) -> bool {
+    let is_around =
+        |outer: &str| place.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let mut applied = IndexSet::from([pointer.to_string()]);
+    let mut at = 0;
+    while let Some(pointer) = applied.get_index(at).cloned() {
+        if is_around(&pointer) || applied.len() > MAX_MEMBERS {
+            return true;
+        }
+        let mut parts: Vec<&Value> = document.at(&pointer).into_iter().collect();
+        while let Some(part) = parts.pop() {
+            let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| part.get(*word)?.as_array());
+            let room = MAX_MEMBERS.saturating_sub(parts.len());
+            parts.extend(lists.flatten().take(room));
+            let mapped = part.as_object().and_then(|part| discriminator(document, part));
+            applied.extend(mapped.into_iter().flat_map(|(_, names)| names).map(|(_, target)| target));
+            applied.extend(target_of(document, part));
+        }
+        at += 1;
+    }
+    false
+}
+
 /// A schema, and those in its `allOf`s, without what a `$ref` leads to.
 fn members(schema: &Value) -> impl Iterator<Item = &Value> {
     let mut all = vec![schema];
@@ -142,7 +190,7 @@ fn members(schema: &Value) -> impl Iterator<Item = &Value> {
     all.into_iter()
 }
 
-fn target_of(document: &Document<'_>, schema: &Value) -> Option<String> {
+pub(super) fn target_of(document: &Document<'_>, schema: &Value) -> Option<String> {
     match document.resolve_from(schema.get("$ref")?.as_str()?, "") {
         Target::Local(_, pointer) => Some(pointer),
         _ => None,

@@ -3,12 +3,12 @@
 //! OpenAPI's own keywords (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect, because
 //! documents mix them; only the siblings of a `$ref` count from 3.1 on alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
-use super::discriminator::{ANY_SUBTYPE, Family, Tags};
+use super::discriminator::{ANY_SUBTYPE, Family, Tags, discriminator, leads_to, target_of};
 use super::document::{Dialect, Document, Target};
 use super::report::{Loss, Report, quote};
 use crate::sources::unique_names::DefinitionKeys;
@@ -98,6 +98,7 @@ impl Lowering<'_, '_> {
         {
             out.insert("anyOf".into(), branches);
         }
+        self.add_mapped(map, &mut out);
         if let Some((property, names)) = self.tags.get(&self.pointer)
             && let Some(Value::Object(tag)) = out.get_mut("properties").and_then(|all| all.get_mut(property))
             && !tag.contains_key("enum")
@@ -110,6 +111,43 @@ impl Lowering<'_, '_> {
             out = allow_null(out);
         }
         Value::Object(out)
+    }
+
+    /// Adds the subtypes that a discriminator maps and that the schema does not list: to its union, else beside the schema
+    /// itself. A family has a union of its own.
+    fn add_mapped(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let whole = self.pointer.split("/allOf/").next().unwrap_or_default();
+        if self.direction != Direction::Input || self.families.contains_key(whole) {
+            return;
+        }
+        let Some((property, mapping)) = discriminator(self.document, map) else { return };
+        let union = map.get("anyOf").or_else(|| map.get("oneOf")).and_then(Value::as_array);
+        let listed = union.into_iter().flatten().filter_map(|branch| target_of(self.document, branch));
+        let listed: HashSet<String> = listed.collect();
+        let mut missing: IndexMap<String, Vec<String>> = IndexMap::new();
+        for (name, target) in mapping {
+            if !listed.contains(&target) && !leads_to(self.document, &target, &self.pointer) {
+                missing.entry(target).or_default().push(name);
+            }
+        }
+        if missing.is_empty() {
+            return;
+        }
+        missing.truncate(MAX_FAMILY);
+        let branches = missing.into_iter().map(|(pointer, names)| {
+            let key = self.keys.of(&pointer);
+            self.refs.insert(key.clone());
+            json!({ "$ref": format!("#/$defs/{key}"), "properties": { property: { "enum": names } } })
+        });
+        let mut branches: Vec<Value> = branches.collect();
+        if let Some(Value::Array(union)) = out.get_mut("anyOf") {
+            union.append(&mut branches);
+        } else {
+            let (outer, base): (Map<_, _>, Map<_, _>) =
+                std::mem::take(out).into_iter().partition(|(word, _)| is_annotation(word));
+            branches.push(base.into());
+            out.extend(outer.into_iter().chain([("anyOf".to_string(), branches.into())]));
+        }
     }
 
     fn reference(&mut self, reference: &Value, out: &mut Map<String, Value>) {
@@ -286,6 +324,11 @@ impl Lowering<'_, '_> {
         self.pointer.truncate(length);
         result
     }
+}
+
+/// Whether a keyword matters for no value.
+pub(super) fn is_annotation(word: &str) -> bool {
+    ANNOTATIONS.contains(&word)
 }
 
 /// Whether a value is true, or says so in a text.

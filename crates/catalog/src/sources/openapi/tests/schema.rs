@@ -325,3 +325,51 @@ fn families_that_are_hostile_stay_small() {
     }
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+#[test]
+fn the_fields_of_mapped_kinds_are_known_wherever_the_mapping_is() {
+    let kind = |field: &str| json!({"type": "object", "properties": {"kind": {"type": "string"}, field: {"type": "number"}}});
+    let told = json!({"propertyName": "kind", "mapping": {"cat": "Cat", "dog": "#/components/schemas/Dog"}});
+    let inline = json!({"type": "object", "description": "A pet.", "properties": {"kind": {"type": "string"}}, "discriminator": told});
+    let union = json!({"oneOf": [{"$ref": "#/components/schemas/Cat"}], "discriminator": told});
+    let pet = json!({"type": "object", "properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}});
+    let mammal = json!({"allOf": [{"$ref": "#/components/schemas/Pet"}]});
+    let heir = |name: &str| json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}, kind(name)]});
+    let named = json!({"Cat": kind("lives"), "Dog": kind("bark"), "Pet": pet, "Mammal": mammal, "Ape": heir("lives"), "Seal": heir("bark")});
+    for (schema, name) in [
+        (&inline, "dog"),
+        (&union, "dog"),
+        (&json!({"type": "array", "items": inline}), "dog"),
+        (&json!({"$ref": "#/components/schemas/Mammal"}), "Seal"),
+        (&json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}], "description": "One."}), "Seal"),
+    ] {
+        let body = json!({"type": "object", "properties": {"pet": schema}});
+        let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": body}}}}});
+        let imported = imported("3.1.0", "/", item, json!({"schemas": named}));
+        assert_sound(&imported);
+        let definition = only(imported);
+        let text = parameters(&definition).to_string();
+        assert!(
+            ["\"lives\":", "\"bark\":", &format!("\"{name}\"")].iter().all(|word| text.contains(word)),
+            "{text}"
+        );
+        let pet = json!({"kind": name, "bark": 1});
+        let call = if schema["type"] == "array" { json!({"pet": [pet]}) } else { json!({"pet": pet}) };
+        assert!(jsonschema::is_valid(parameters(&definition), &call), "{text}");
+    }
+}
+
+#[test]
+fn kinds_that_map_to_each_other_do_not_apply_themselves() {
+    let union = |mapping: Value| json!({"oneOf": [{"type": "object"}], "discriminator": {"propertyName": "kind", "mapping": mapping}});
+    let imported = garden(json!({
+        "Plant": union(json!({"a": "A", "p": "Plant"})), "A": union(json!({"p": "Plant", "b": "B"})), "B": extending("Plant", json!({"b": {}})),
+    }));
+    for operation in &imported.operations {
+        let kind = json!({"kind": "b"});
+        let call = json!({"body": kind, "plant": kind, "row": [kind]});
+        // A schema that applies itself to the same value would never end.
+        assert!(!jsonschema::is_valid(parameters(&operation.definition), &json!(call.to_string())));
+        let _ = jsonschema::is_valid(parameters(&operation.definition), &call);
+    }
+}
