@@ -5,7 +5,9 @@
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 
+use crate::tool::Tool;
 use toolcrib_definition::document::{from_json, pointer_join};
+use toolcrib_definition::schema::Node;
 
 /// The digits of the numbers of one text.
 #[derive(Debug)]
@@ -94,11 +96,12 @@ pub fn holds_float(value: &Value) -> bool {
     }
 }
 
-/// Pointers to integers that have lost digits: the call would be run with other numbers.
-pub(super) fn inexact_integers(value: &Value) -> Vec<String> {
+/// Pointers to integers that have lost digits: the call would be run with other numbers. Where the tool takes any number, it
+/// takes the nearest one.
+pub(super) fn inexact_integers(tool: &Tool, value: &Value) -> Vec<String> {
     let mut places = Vec::new();
     if holds_float(value) {
-        find_inexact(value, "", &mut places);
+        find_inexact(value, &tool.input.parameters.root(), "", &mut places);
     }
     places
 }
@@ -110,19 +113,28 @@ fn is_inexact(number: &Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(is_beyond)
 }
 
-fn find_inexact(value: &Value, at: &str, places: &mut Vec<String>) {
+fn find_inexact(value: &Value, node: &Node<'_>, at: &str, places: &mut Vec<String>) {
     match value {
-        Value::Number(number) if is_inexact(number) => places.push(at.to_string()),
+        Value::Number(number) if is_inexact(number) && !takes_number(node) => places.push(at.to_string()),
         Value::Array(items) => {
+            let node = node.items().unwrap_or_default();
             for (index, item) in items.iter().enumerate() {
-                find_inexact(item, &pointer_join(at, index), places);
+                find_inexact(item, &node, &pointer_join(at, index), places);
             }
         }
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, field)| find_inexact(field, &pointer_join(at, name), places));
+            for (name, field) in fields {
+                let node = node.property(name).or_else(|| node.other_values()).unwrap_or_default();
+                find_inexact(field, &node, &pointer_join(at, name), places);
+            }
         }
         _ => {}
     }
+}
+
+/// Whether a schema says `number`, also in a union.
+fn takes_number(node: &Node<'_>) -> bool {
+    node.has_type("number") || node.variants().any(|variant| variant.has_type("number"))
 }
 
 fn string_end(text: &str) -> usize {

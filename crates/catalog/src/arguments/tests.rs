@@ -176,3 +176,10 @@ fn text_that_fits_several_forms_stays_text() {
     let schema = of_property(json!({ "oneOf": forms }));
     assert!(validated(schema, json!({"p": {"id": "4111"}})).0.is_err());
 }
+
+#[test]
+fn a_large_whole_number_fits_where_any_number_does() {
+    let validated = |kind: Value| validated(of_property(json!({ "type": kind })), json!({ "p": 1e21 })).0;
+    assert!(validated(json!("number")).is_ok() && validated(json!(["number", "null"])).is_ok());
+    assert!(validated(json!("integer")).is_err());
+}

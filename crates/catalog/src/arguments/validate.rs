@@ -30,7 +30,7 @@ pub fn validate(
     beside: Map<String, Value>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Repair>, InvalidArguments> {
-    let inexact = inexact_integers(arguments);
+    let inexact = inexact_integers(tool, arguments);
     if let Some(first) = inexact.first() {
         return Err(too_many_digits(tool, first, &inexact));
     }
