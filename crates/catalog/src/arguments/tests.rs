@@ -183,3 +183,12 @@ fn a_large_whole_number_fits_where_any_number_does() {
     assert!(validated(json!("number")).is_ok() && validated(json!(["number", "null"])).is_ok());
     assert!(validated(json!("integer")).is_err());
 }
+
+#[test]
+fn a_missing_argument_that_gets_its_default_is_said() {
+    let schema =
+        json!({"type": "object", "properties": {"p": {"type": "string", "default": "a"}}, "required": ["p"]});
+    let (result, notes) = validated(schema, json!({}));
+    assert!(result.is_ok());
+    assert_eq!(notes, ["`p` was not given, and is its default"]);
+}

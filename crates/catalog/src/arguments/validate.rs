@@ -37,8 +37,11 @@ pub fn validate(
     take_extra_fields(tool, secrets, arguments, beside, notes)?;
     let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
     if tool.input.parameters.is_checked() && !(is_known() && tool.input.parameters.accepts(arguments)) {
-        match with_defaults(tool, arguments).filter(|filled| tool.input.parameters.accepts(filled)) {
-            Some(filled) => *arguments = filled,
+        match with_defaults(tool, arguments).filter(|(filled, _)| tool.input.parameters.accepts(filled)) {
+            Some((filled, names)) => {
+                *arguments = filled;
+                notes.extend(names.iter().map(|name| format!("`{name}` was not given, and is its default")));
+            }
             None => return coerce(tool, secrets, arguments, notes),
         }
     }
@@ -46,16 +49,17 @@ pub fn validate(
     Ok(Vec::new())
 }
 
-/// Arguments with the defaults of required properties, where such properties are missing. Some servers call a property
+/// Arguments with the defaults of required properties, where such properties are missing, and the names of these. Some servers call a property
 /// required because they always have a value for it.
-fn with_defaults(tool: &Tool, arguments: &Value) -> Option<Value> {
+fn with_defaults(tool: &Tool, arguments: &Value) -> Option<(Value, Vec<String>)> {
     let root = tool.input.parameters.root();
     let given = arguments.as_object()?;
     let default = |name: &&str| Some((name.to_string(), root.property(name)?.default?.clone()));
     let missing = root.required().iter().filter(|name| !given.contains_key(**name));
-    let mut defaults = missing.filter_map(default).peekable();
-    defaults.peek()?;
-    Some(Value::Object(given.clone().into_iter().chain(defaults).collect()))
+    let defaults: Vec<(String, Value)> = missing.filter_map(default).collect();
+    let names = defaults.iter().map(|(name, _)| clean_line(name)).collect();
+    let filled = given.clone().into_iter().chain(defaults.iter().cloned()).collect();
+    (!defaults.is_empty()).then_some((Value::Object(filled), names))
 }
 
 /// Coerces values; else names, then values.
