@@ -10,6 +10,7 @@ pub mod finding;
 pub mod grammar;
 pub mod ground;
 pub mod markdown;
+pub mod media_type;
 mod name;
 mod near_names;
 mod raw_schema;

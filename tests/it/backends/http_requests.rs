@@ -110,6 +110,93 @@ fn arguments_go_where_path_method_and_backend_say() {
 }
 
 #[test]
+fn each_place_has_its_own_form() {
+    let recorder = Recorder::start();
+    let places = json!({
+        "h": { "in": "header", "name": "X-H", "explode": true }, "piped": { "in": "header", "style": "pipeDelimited" },
+        "c": { "in": "cookie" }, "raw": { "in": "cookie", "style": "cookie" },
+        "path": { "in": "query", "allow_reserved": true }, "all": { "in": "querystring" },
+        "json": { "in": "path", "style": "json" }, "tabs": { "in": "path", "style": "tabDelimited" },
+    });
+    let (_root, running) = catalog(
+        &recorder,
+        "",
+        &[
+            ("ask", json!({ "method": "GET", "path": "/ask", "arguments": places })),
+            ("whole", json!({ "method": "GET", "path": "/whole", "arguments": places })),
+            (
+                "by_path",
+                json!({ "method": "GET", "path": "/{json}/{tabs}/{;user-id*}", "arguments": places }),
+            ),
+            ("empty", json!({ "method": "PUT", "path": "/empty" })),
+        ],
+    );
+    let given = json!({
+        "h": {"R": 1, "G": "x"}, "piped": ["a", "b"], "c": ["a b", "c,d"], "raw": ["a/b", "c d"], "path": "a/b:c&d=e#f",
+    });
+    running.call("ask", given).unwrap();
+    let arrived = recorder.only();
+    assert_eq!((arrived.header("x-h"), arrived.header("piped")), (Some("R=1,G=x"), Some("a|b")));
+    assert_eq!(arrived.header("cookie"), Some("c=a%20b,c%2Cd; raw=a/b; raw=c%20d"));
+    assert_eq!((arrived.query.as_str(), arrived.header("content-length")), ("path=a/b:c%26d=e%23f", None));
+
+    for (all, query) in
+        [(json!({"a": "b&c", "d": [1, 2]}), "a=b%26c&d=1&d=2"), (json!("a=b&c=%20#d"), "a=b&c=%20%23d")]
+    {
+        running.call("whole", json!({ "all": all })).unwrap();
+        assert_eq!(recorder.only().query, query);
+    }
+    running.call("by_path", json!({ "json": {"a": 1}, "tabs": ["x", "y/z"], "user-id": [1, 2] })).unwrap();
+    assert_eq!(recorder.only().path, "/base/%7B%22a%22%3A1%7D/x%09y%2Fz/;user-id=1;user-id=2");
+    running.call("empty", json!({})).unwrap();
+    let arrived = recorder.only();
+    assert_eq!((arrived.header("content-length"), arrived.body.as_str()), (Some("0"), ""));
+}
+
+#[test]
+fn a_file_is_a_part_with_its_name_its_type_and_its_bytes() {
+    let recorder = Recorder::start();
+    let file = json!({ "type": "string", "contentMediaType": "application/octet-stream" });
+    let properties = json!({
+        "upload": { "anyOf": [file, { "type": "null" }] }, "pages": { "type": "array", "items": { "type": "string", "format": "binary" } },
+        "code": { "type": "string", "format": "byte" }, "meta": { "type": "object" }, "form": { "type": "string", "contentMediaType": "text/html" },
+    });
+    let parameters = json!({ "type": "object", "properties": properties });
+    let places = json!({
+        "meta": { "in": "body", "content_type": "application/vnd.x+json" }, "pages": { "in": "body", "content_type": "image/png, image/*" },
+    });
+    let multipart = json!({ "method": "POST", "path": "/x", "content_type": "multipart/form-data", "parameters": parameters, "arguments": places });
+    let octets = json!({ "method": "POST", "path": "/y", "content_type": "application/octet-stream", "arguments": { "body": { "in": "whole-body" } } });
+    let (_root, running) = catalog(&recorder, "", &[("upload", multipart), ("octets", octets)]);
+    let sent = |arguments: Value| {
+        running.call("upload", arguments).unwrap();
+        recorder.only().body
+    };
+    let part =
+        |head: &str, content: &str| format!("Content-Disposition: form-data; {head}\r\n\r\n{content}\r\n");
+    let body = sent(
+        json!({ "upload": "data:text/csv;name=a.csv;base64,YSxi", "pages": ["aGVsbG8=", "data:image/gif,x"], "code": "aGVs\nbG8",
+        "meta": { "a": 1 }, "form": "<b/>" }),
+    );
+    for expected in [
+        part("name=\"upload\"; filename=\"a.csv\"\r\nContent-Type: text/csv", "a,b"),
+        part("name=\"pages\"; filename=\"pages\"\r\nContent-Type: image/png", "hello"),
+        part("name=\"pages\"; filename=\"pages\"\r\nContent-Type: image/gif", "x"),
+        part("name=\"code\"; filename=\"code\"\r\nContent-Type: application/octet-stream", "hello"),
+        part("name=\"meta\"\r\nContent-Type: application/vnd.x+json", "{\"a\":1}"),
+        part("name=\"form\"", "<b/>"),
+    ] {
+        assert!(body.contains(&expected), "{expected}\n in {body}");
+    }
+    let plain =
+        part("name=\"upload\"; filename=\"upload\"\r\nContent-Type: application/octet-stream", "plain text");
+    assert!(sent(json!({ "upload": "plain text" })).contains(&plain));
+    running.fails("upload", json!({ "code": "no base64!" }), BackendErrorKind::InvalidArgument, "`code`");
+    running.call("octets", json!({ "body": "data:;base64,aGVsbG8=" })).unwrap();
+    assert_eq!(recorder.only().body, "hello");
+}
+
+#[test]
 fn a_whole_body_is_written_as_its_type_says_or_not_sent() {
     let recorder = Recorder::start();
     let backend = |media: &str, place: Value| {

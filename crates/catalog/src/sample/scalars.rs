@@ -71,6 +71,7 @@ fn by_format(format: &str) -> Option<&'static str> {
         "json-pointer" => "/a",
         "regex" => "^a",
         "byte" | "base64" => "SGVsbG8=",
+        "binary" => "data:text/plain;base64,SGVsbG8=",
         "phone" => "+12025550123",
         "color" => "#336699",
         _ => return None,

@@ -99,6 +99,13 @@ pub struct HttpBackend {
     /// Media type of the body when it is not `application/json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
+    /// Whether a call without an argument of the body has no body; otherwise, the body is empty.
+    #[serde(skip_serializing_if = "is_false")]
+    pub optional_body: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The variables of a path template, in order.
@@ -122,6 +129,12 @@ pub struct ArgumentPlace {
     /// Whether each item of a list or object is written by itself; the default of OpenAPI for the style when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explode: Option<bool>,
+    /// Whether reserved characters such as `/` and `:` stay as they are. Those that would end a value are still encoded.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
+    /// Media type of its part of a multipart body; several, with commas, are those that a file may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
 }
 
 /// Headers that no argument may set: the connection or the operator sets them.
@@ -146,6 +159,8 @@ pub enum Style {
     DeepObject,
     /// As JSON text.
     Json,
+    /// `a=1; a=2` in cookies, not encoded.
+    Cookie,
 }
 
 /// A part of an HTTP request.
@@ -156,6 +171,8 @@ pub enum Location {
     Path,
     /// The query string.
     Query,
+    /// The whole query string.
+    QueryString,
     /// A header.
     Header,
     /// A cookie.

@@ -16,6 +16,8 @@ pub const LIMITS: [&str; 15] = [
 pub struct Limits<'s> {
     pub format: Option<&'s str>,
     pub encoding: Option<&'s str>,
+    /// The media type of the content of a text.
+    pub media: Option<&'s str>,
     pub pattern: Option<&'s str>,
     pub minimum: Option<&'s Number>,
     pub maximum: Option<&'s Number>,
@@ -44,6 +46,7 @@ impl<'s> Limits<'s> {
         match (keyword, value) {
             ("format", Value::String(text)) => nearest_text(&mut self.format, text),
             ("contentEncoding", Value::String(text)) => nearest_text(&mut self.encoding, text),
+            ("contentMediaType", Value::String(text)) => nearest_text(&mut self.media, text),
             ("pattern", Value::String(text)) => nearest_text(&mut self.pattern, text),
             ("minimum", Value::Number(number)) => higher(&mut self.minimum, number),
             ("maximum", Value::Number(number)) => lower(&mut self.maximum, number),

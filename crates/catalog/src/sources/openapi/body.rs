@@ -9,13 +9,14 @@ use super::document::Dialect;
 use super::flatten::{Property, flatten};
 use super::importer::Importer;
 use super::lower::Direction;
-use super::media::{FORM, JSON, MULTIPART, best_media, content_type, essence, rank};
-use super::merge::{Argument, Writing};
+use super::media::{FORM, JSON, MULTIPART, best_media, content_type, rank};
+use super::merge::{Argument, BYTES, Others, Writing};
 use super::parameter::Parameter;
 use super::paths::Found;
 use super::report::{Loss, quote};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::finding::Code;
+use toolcrib_definition::media_type::{essence, is_text};
 use toolcrib_definition::{Location, Style};
 
 /// Fields of a media type.
@@ -29,8 +30,8 @@ pub(super) struct Body {
     /// The media type when it is not JSON.
     pub(super) content_type: Option<String>,
     pub(super) examples: Vec<(Option<String>, Value)>,
-    /// Whether it takes properties that its schema does not list.
-    pub(super) is_open: bool,
+    /// What else it takes.
+    pub(super) others: Others,
 }
 
 /// A body's schema, with its description.
@@ -112,8 +113,11 @@ impl<'d> Importer<'_, 'd> {
         let examples = self.examples(value, &place);
         let required = self.bundle.report.flag(body.get("required"), "required", &pointer);
         let description = body.get("description").and_then(Value::as_str).map(str::to_string);
-        let encoding =
-            if essence(media) == FORM { value.get("encoding").and_then(Value::as_object) } else { None };
+        let encoding = if matches!(rank(media), 2 | 3) {
+            value.get("encoding").and_then(Value::as_object)
+        } else {
+            None
+        };
         let content = Content { media, schema, pointer: schema_pointer, description, required, encoding };
         Some(self.content(content, examples))
     }
@@ -138,7 +142,7 @@ impl<'d> Importer<'_, 'd> {
             return self.content(content, examples);
         }
         let fields = parameters.iter().filter(|parameter| parameter.place == "formData");
-        let arguments: Vec<Argument> = fields.map(|field| self.argument(field, Location::Body)).collect();
+        let mut arguments: Vec<Argument> = fields.map(|field| self.argument(field, Location::Body)).collect();
         if arguments.is_empty() {
             return Body::default();
         }
@@ -146,17 +150,26 @@ impl<'d> Importer<'_, 'd> {
             parameters.iter().any(|parameter| parameter.value.get("type").is_some_and(|kind| kind == "file"));
         let form = media.filter(|media| matches!(rank(media), 2 | 3)).min_by_key(|media| rank(media));
         let form = if has_file { MULTIPART } else { form.unwrap_or(FORM) };
-        Body { arguments, content_type: Some(form.to_string()), examples: Vec::new(), is_open: false }
+        if form == MULTIPART {
+            arguments.iter_mut().for_each(Argument::say_how_files_are_written);
+        }
+        Body { arguments, content_type: Some(form.to_string()), ..Body::default() }
     }
 
     /// The properties of a plain object become arguments; any other body is one argument. Most documents omit
     /// `required: true` by mistake, so only an explicit `false` makes the properties optional.
     fn content(&mut self, content: Content<'_>, mut examples: Vec<(Option<String>, Value)>) -> Body {
-        let Content { media, mut schema, pointer, mut description, required, encoding } = content;
+        let Content { media, mut schema, pointer, mut description, required: required_body, encoding } =
+            content;
         if rank(media) >= 4 {
-            if schema.value.get("type").is_none_or(|kind| kind != "string") {
+            let is_string = schema.value.get("type").is_some_and(|kind| kind == "string");
+            let is_file = !is_text(&essence(media));
+            if !is_string {
                 schema = Rc::new(Component::new(json!({ "type": "string" }), Vec::new()));
-                let text = format!("The whole body, as text of the type `{}`.", quote(media));
+            }
+            if is_file || !is_string {
+                let form = if is_file { BYTES } else { "text" };
+                let text = format!("The whole body of the type `{}`, as {form}.", quote(media));
                 description = Some(description.map_or(text.clone(), |said| format!("{said}\n\n{text}")));
             }
             examples.retain(|(_, example)| example.is_string());
@@ -170,7 +183,14 @@ impl<'d> Importer<'_, 'd> {
             0..=3 => flatten(&schema.value, &mut self.bundle, &mut self.plain),
             _ => None,
         };
-        let is_open = plain.as_ref().is_some_and(|plain| plain.is_open && !plain.is_closed);
+        let others = plain.as_ref().map_or_else(Others::default, |plain| {
+            let required = plain.properties.values().filter(|property| property.required).count();
+            Others {
+                allowed: if plain.is_closed { Some(false) } else { plain.is_open.then_some(true) },
+                least: plain.least.saturating_sub(required as u64),
+                optional: required > 0 && required_body == Some(false),
+            }
+        });
         let arguments = match plain {
             Some(plain) => {
                 let example = if examples.is_empty() { self.example_of(&schema) } else { None };
@@ -178,13 +198,17 @@ impl<'d> Importer<'_, 'd> {
                     let has_own = property.schema.value.get("examples").is_some();
                     let example = if has_own { None } else { example.as_ref().and_then(|all| all.get(name)) };
                     let encoded = encoding.and_then(|encoding| encoding.get(name)?.as_object());
-                    let writing = encoded.map(|encoded| self.encoded(encoded, &property.schema.value));
-                    Argument {
-                        required: property.required && required != Some(false),
+                    let writing = encoded.map(|encoded| self.encoded(encoded, &property.schema.value, media));
+                    let mut argument = Argument {
+                        required: property.required,
                         writing: writing.unwrap_or_default(),
                         examples: example.into_iter().cloned().collect(),
                         ..Argument::new(Location::Body, name, property.schema.clone(), &pointer)
+                    };
+                    if essence(media) == MULTIPART {
+                        argument.say_how_files_are_written();
                     }
+                    argument
                 };
                 plain.properties.iter().map(argument).collect()
             }
@@ -192,12 +216,12 @@ impl<'d> Importer<'_, 'd> {
                 let is_deep =
                     |encoded: &Value| encoded.get("style").is_some_and(|style| style == "deepObject");
                 let style = encoding.filter(|all| all.values().any(is_deep)).map(|_| Style::DeepObject);
-                let writing = Writing { style, explode: None };
+                let writing = Writing { style, ..Writing::default() };
                 let body = Argument::new(Location::WholeBody, "body", schema, &pointer);
-                vec![Argument { description, required: required == Some(true), writing, ..body }]
+                vec![Argument { description, required: required_body == Some(true), writing, ..body }]
             }
         };
-        Body { arguments, content_type: content_type(media), examples, is_open }
+        Body { arguments, content_type: content_type(media), examples, others }
     }
 
     /// The author's example of a whole body, in its schema.

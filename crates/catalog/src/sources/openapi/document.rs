@@ -59,6 +59,11 @@ impl<'d> Document<'d> {
         Self { root, dialect, file_name, names: OnceCell::new() }
     }
 
+    /// The version that the document declares.
+    pub(super) fn version(&self) -> &'d str {
+        self.root.get("openapi").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// The value at a JSON pointer.
     pub(super) fn at(&self, pointer: &str) -> Option<&'d Value> {
         self.root.pointer(pointer)

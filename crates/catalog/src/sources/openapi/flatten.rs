@@ -16,7 +16,7 @@ const MAX_PROPERTIES: usize = 500;
 /// Longest chain of references and `allOf`s.
 const MAX_DEPTH: usize = 24;
 
-/// Keywords of a plain object. `minProperties` and the like are left to the service.
+/// Keywords of a plain object. `maxProperties` is left to the service.
 const PLAIN: [&str; 13] = [
     "type", "properties", "required", "additionalProperties", "allOf", "title", "description", "examples",
     "default", "deprecated", "readOnly", "minProperties", "maxProperties",
@@ -37,6 +37,8 @@ pub(super) struct Plain {
     pub(super) is_closed: bool,
     /// Whether the author says that it takes more properties.
     pub(super) is_open: bool,
+    /// The fewest properties.
+    pub(super) least: u64,
 }
 
 /// Plain objects found so far, by their `$ref`; `None` for other schemas.
@@ -138,11 +140,13 @@ impl Flattening<'_, '_, '_> {
             Some(Value::Object(open)) if open.is_empty() => plain.is_open = true,
             Some(_) => return None,
         }
+        plain.least = map.get("minProperties").and_then(Value::as_u64).unwrap_or_default();
         for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             let member = self.schema(member, depth + 1)?;
             plain.is_object |= member.is_object;
             plain.is_closed |= member.is_closed;
             plain.is_open |= member.is_open;
+            plain.least = plain.least.max(member.least);
             for (name, property) in &member.properties {
                 plain.add(name, property.clone())?;
             }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use toolcrib_definition::media_type::essence;
+
 pub(super) const JSON: &str = "application/json";
 
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
@@ -29,10 +31,6 @@ pub(super) fn rank(media: &str) -> u8 {
         media if media.starts_with("multipart/") || media.contains('*') => 5,
         _ => 4,
     }
-}
-
-pub(super) fn essence(media: &str) -> String {
-    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 pub(super) fn content_type(media: &str) -> Option<String> {

@@ -13,7 +13,11 @@ use super::report::quote;
 use crate::sources::budget::weight;
 use crate::sources::unique_names::{Names, is_portable, portable};
 use toolcrib_definition::finding::Code;
+use toolcrib_definition::schema::{FileContent, Node};
 use toolcrib_definition::{ArgumentPlace, Location, Style};
+
+/// The form of bytes in an argument, in words.
+pub(super) const BYTES: &str = "base64 or a `data:` URL";
 
 /// Length that is reserved for a number or a location after a name.
 const MAX_STEM: usize = 48;
@@ -45,13 +49,38 @@ impl Argument {
             writing: Writing::default(),
         }
     }
+
+    /// Adds the form of files to the description, if its values are files.
+    pub(super) fn say_how_files_are_written(&mut self) {
+        let node = Node::without_references(&self.schema.value);
+        if FileContent::of(&node).is_some() {
+            let said = self.description.as_deref().or(node.description);
+            self.description = Some(match said.map(str::trim_end).filter(|said| !said.is_empty()) {
+                Some(said) => format!("{said}\n\nWrite it as {BYTES}."),
+                None => format!("The content of a file, as {BYTES}."),
+            });
+        }
+    }
 }
 
-/// Serialization of lists and objects, where it is not the default.
-#[derive(Clone, Copy, Default)]
+/// Serialization of an argument, where it is not the default.
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Writing {
     pub(super) style: Option<Style>,
     pub(super) explode: Option<bool>,
+    pub(super) allow_reserved: bool,
+    pub(super) content_type: Option<String>,
+}
+
+/// What the arguments of a body may be, besides those that are listed.
+#[derive(Clone, Copy)]
+pub(super) struct Others {
+    /// Whether more are allowed: `None` where the author does not say, and more are sent too.
+    pub(super) allowed: Option<bool>,
+    /// The fewest arguments of the body, where it is sent.
+    pub(super) least: u64,
+    /// Whether the body may be left out as a whole.
+    pub(super) optional: bool,
 }
 
 /// All arguments of an operation.
@@ -64,10 +93,15 @@ pub(super) struct Merged {
     pub(super) places: IndexMap<String, ArgumentPlace>,
 }
 
-/// Merges arguments; parts over `budget` accept any value. With `is_open`, more arguments are allowed, and become properties
-/// of the body.
+impl Default for Others {
+    fn default() -> Self {
+        Self { allowed: Some(false), least: 0, optional: false }
+    }
+}
+
+/// Merges arguments; parts over `budget` accept any value. Others that are allowed become properties of the body.
 pub(super) fn merge(
-    (arguments, is_open): (&[Argument], bool),
+    (arguments, others): (&[Argument], Others),
     found: &Found<'_>,
     mut budget: usize,
     bundle: &mut Bundle<'_, '_>,
@@ -84,15 +118,16 @@ pub(super) fn merge(
             let message = format!("argument `{}` is called `{key}`", quote(&argument.name));
             bundle.report.add(Code::ArgumentRenamed, &argument.pointer, message);
         }
-        let Writing { style, explode } = argument.writing;
+        let location = argument.location;
         let is_usual =
-            argument.location == usual_location(argument.location, &found.method) && style.is_none();
+            location == usual_location(location, &found.method) && argument.writing == Writing::default();
         if renamed || !is_usual {
-            let location = argument.location;
             let name = renamed.then(|| argument.name.clone());
-            places.insert(key.clone(), ArgumentPlace { location, name, style, explode });
+            let Writing { style, explode, allow_reserved, content_type } = argument.writing.clone();
+            let place = ArgumentPlace { location, name, style, explode, allow_reserved, content_type };
+            places.insert(key.clone(), place);
         }
-        if argument.required {
+        if argument.required && !(others.optional && location == Location::Body) {
             required.push(key.clone());
         }
         let mut schema = if argument.schema.weight <= budget {
@@ -110,10 +145,19 @@ pub(super) fn merge(
     let mut parameters = Map::new();
     parameters.insert("type".to_string(), "object".into());
     parameters.insert("properties".to_string(), properties.into());
+    if others.optional {
+        parameters.extend(needed_together(arguments, &keys));
+    } else if others.least > 0 {
+        parameters.insert("minProperties".to_string(), (others.least + required.len() as u64).into());
+    }
     if !required.is_empty() {
         parameters.insert("required".to_string(), required.into());
     }
-    parameters.insert("additionalProperties".to_string(), is_open.into());
+    // An argument without a place goes into the body where the method has one.
+    let is_sent = usual_location(Location::Body, &found.method) == Location::Body;
+    if let Some(allowed) = others.allowed.or((!is_sent).then_some(false)) {
+        parameters.insert("additionalProperties".to_string(), allowed.into());
+    }
     let (definitions, unresolved) = bundle.definitions(refs, Direction::Input, &mut budget);
     if !definitions.is_empty() {
         parameters.insert("$defs".to_string(), definitions.into());
@@ -124,6 +168,16 @@ pub(super) fn merge(
         bundle.report.add(Code::SchemaReferenceBroken, &found.pointer, message);
     }
     Merged { keys, parameters: parameters.into(), places }
+}
+
+/// Of a body that may be left out: with one of its arguments, the required ones are needed.
+fn needed_together(arguments: &[Argument], keys: &[String]) -> Option<(String, Value)> {
+    let of_body = arguments.iter().zip(keys).filter(|(argument, _)| argument.location == Location::Body);
+    let needed: Vec<&String> =
+        of_body.clone().filter(|(argument, _)| argument.required).map(|(_, key)| key).collect();
+    let others = |key: &String| needed.iter().filter(|needed| **needed != key).collect::<Vec<_>>();
+    let each: Map<String, Value> = of_body.map(|(_, key)| (key.clone(), json!(others(key)))).collect();
+    (!needed.is_empty()).then(|| ("dependentRequired".to_string(), each.into()))
 }
 
 /// Location of an argument without a record: see `HttpBackend`.
@@ -199,7 +253,7 @@ fn keys(arguments: &[Argument]) -> Vec<String> {
 fn word(location: Location) -> &'static str {
     match location {
         Location::Path => "path",
-        Location::Query => "query",
+        Location::Query | Location::QueryString => "query",
         Location::Header => "header",
         Location::Cookie => "cookie",
         Location::Body | Location::WholeBody => "body",

@@ -64,10 +64,10 @@ impl<'d> Importer<'_, 'd> {
         let parameters = self.parameters(found);
         let mut arguments = self.arguments(found, &parameters);
         let body = self.body(found, &parameters);
-        let Body { arguments: sent, content_type, examples, is_open } = body;
+        let Body { arguments: sent, content_type, examples, others } = body;
         arguments.extend(sent);
         self.limit(&mut arguments, found);
-        let merged = merge((&arguments, is_open), found, self.budget, &mut self.bundle);
+        let merged = merge((&arguments, others), found, self.budget, &mut self.bundle);
         let summary = self.text(found.operation, "summary", &found.pointer);
         let description = self.text(found.operation, "description", &found.pointer);
         let mut tags = self.tags(found).into_iter();
@@ -95,7 +95,7 @@ impl<'d> Importer<'_, 'd> {
             parameters: Some(Schema::from_value(merged.parameters)),
             backend: Some(Backend::Http(HttpBackend {
                 method: found.method.clone(),
-                path: written_path(sent_path(found.path), &parameters),
+                path: written_path(sent_path(found.path), &parameters, self.document.version()),
                 // Where a relative address is, only the operator knows.
                 server: address.map(|address| {
                     let title = self.title.as_deref().unwrap_or_default();
@@ -103,6 +103,7 @@ impl<'d> Importer<'_, 'd> {
                 }),
                 arguments: merged.places,
                 content_type,
+                optional_body: others.optional,
             })),
             ..Definition::default()
         };
@@ -246,14 +247,16 @@ fn sent_path(path: &str) -> String {
 }
 
 /// The path with the serialization of its variables (OpenAPI, "Style Values"), in the operators of RFC 6570.
-fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
-    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+fn written_path(path: String, parameters: &[Parameter<'_>], version: &str) -> String {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let is_plain = |name: &str| !name.starts_with('.') && name.bytes().all(is_sign);
     let in_path = parameters.iter().filter(|parameter| parameter.place == "path" && is_plain(parameter.name));
     in_path.fold(path, |path, Parameter { name, value, .. }| {
         let sign = match value.get("style").and_then(Value::as_str) {
             Some("label") => ".",
             Some("matrix") => ";",
+            // Before 3.2, only queries have it.
+            _ if version.starts_with("3.2") && is_true(value.get("allowReserved")) => "+",
             _ => "",
         };
         let kind = value.get("schema").and_then(|schema| schema.get("type")?.as_str());

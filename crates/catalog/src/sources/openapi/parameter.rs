@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 use super::bundle::Component;
 use super::document::Dialect;
 use super::importer::Importer;
-use super::lower::Direction;
-use super::media::best_media;
+use super::lower::{Direction, is_annotation, is_true};
+use super::media::{MULTIPART, best_media, rank};
 use super::merge::{Argument, Writing};
 use super::paths::Found;
 use super::report::{Loss, quote};
 use toolcrib_definition::document::{pointer_join, pointer_to};
 use toolcrib_definition::finding::Code;
+use toolcrib_definition::media_type::essence;
 use toolcrib_definition::{Location, RESERVED_HEADERS, Style, path_variables};
 
 /// Fields of a parameter with a schema.
@@ -112,7 +113,8 @@ impl<'d> Importer<'_, 'd> {
                 }
                 place if self.secrets.contains(&(place.to_string(), parameter.name.to_string())) => continue,
                 "path" => Location::Path,
-                "query" | "querystring" => Location::Query,
+                "query" => Location::Query,
+                "querystring" => Location::QueryString,
                 "header" => Location::Header,
                 "cookie" => Location::Cookie,
                 _ => continue,
@@ -153,9 +155,9 @@ impl<'d> Importer<'_, 'd> {
         }
     }
 
-    /// Serialization of a query parameter, or of a form field. The default, repeated lists, needs no record.
+    /// Serialization of a parameter, or of a form field. The default, repeated lists, needs no record.
     fn writing(&self, value: &Map<String, Value>, location: Location, schema: &Value) -> Writing {
-        let writing = |style, explode| Writing { style: Some(style), explode };
+        let writing = |style, explode| Writing { style: Some(style), explode, ..Writing::default() };
         let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         if self.document.dialect == Dialect::Swagger2 {
             return match word("collectionFormat") {
@@ -167,41 +169,47 @@ impl<'d> Importer<'_, 'd> {
                 _ => writing(Style::Form, Some(false)),
             };
         }
-        if location != Location::Query {
-            return Writing::default();
+        let content = value.get("content").and_then(Value::as_object).and_then(best_media);
+        if !value.contains_key("schema")
+            && let Some((media, _)) = content
+        {
+            return if rank(media) <= 1 { writing(Style::Json, None) } else { Writing::default() };
         }
-        if !value.contains_key("schema") && value.contains_key("content") {
-            return writing(Style::Json, None);
+        let explode = value.get("explode").and_then(Value::as_bool);
+        let explodes = explode == Some(true) && may_be_object(schema);
+        match location {
+            Location::Query => self.written(value, schema),
+            Location::Header if explodes => Writing { explode, ..Writing::default() },
+            Location::Cookie if word("style") == "cookie" => writing(Style::Cookie, explode),
+            Location::Cookie if explode == Some(true) => Writing { explode, ..Writing::default() },
+            _ => Writing::default(),
         }
-        self.written(value, schema)
     }
 
-    /// Serialization of a form field, for which a document may say nothing.
-    pub(super) fn encoded(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
-        let is_json =
-            value.get("contentType").and_then(Value::as_str).is_some_and(|kind| kind.contains("json"));
-        if value.contains_key("style") || value.contains_key("explode") {
+    /// Serialization of a field of a form of this media type, for which a document may say nothing.
+    pub(super) fn encoded(&self, value: &Map<String, Value>, schema: &Value, media: &str) -> Writing {
+        let kind = value.get("contentType").and_then(Value::as_str);
+        if ["style", "explode", "allowReserved"].iter().any(|word| value.contains_key(*word)) {
             self.written(value, schema)
+        } else if essence(media) == MULTIPART {
+            Writing { content_type: kind.map(str::to_string), ..Writing::default() }
         } else {
-            Writing { style: is_json.then_some(Style::Json), explode: None }
+            let style = kind.filter(|kind| kind.contains("json")).map(|_| Style::Json);
+            Writing { style, ..Writing::default() }
         }
     }
 
     /// Serialization by the `style` and `explode` of OpenAPI 3.
     fn written(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
-        let writing = |style, explode| Writing { style: Some(style), explode };
-        let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         let explode = value.get("explode").and_then(Value::as_bool);
-        let may_be_map =
-            ["properties", "additionalProperties", "$ref"].iter().any(|key| schema.get(key).is_some());
-        match word("style") {
-            "spaceDelimited" => writing(Style::SpaceDelimited, explode),
-            "pipeDelimited" => writing(Style::PipeDelimited, explode),
-            "deepObject" => writing(Style::DeepObject, None),
-            _ if explode == Some(false) => writing(Style::Form, explode),
-            _ if may_be_map || schema["type"] == "object" => writing(Style::Form, None),
-            _ => Writing::default(),
-        }
+        let (style, explode) = match value.get("style").and_then(Value::as_str) {
+            Some("spaceDelimited") => (Some(Style::SpaceDelimited), explode),
+            Some("pipeDelimited") => (Some(Style::PipeDelimited), explode),
+            Some("deepObject") => (Some(Style::DeepObject), None),
+            _ if explode == Some(false) => (Some(Style::Form), explode),
+            _ => (may_be_object(schema).then_some(Style::Form), None),
+        };
+        Writing { style, explode, allow_reserved: is_true(value.get("allowReserved")), content_type: None }
     }
 
     fn parameter_schema(&mut self, value: &'d Map<String, Value>, pointer: &str) -> Rc<Component> {
@@ -248,5 +256,24 @@ impl<'d> Importer<'_, 'd> {
             examples.extend(value.map(|value| (Some(title.to_string()), value.clone())));
         }
         examples
+    }
+}
+
+/// Whether a value of a rewritten schema can be an object, whose form then has to be known.
+fn may_be_object(schema: &Value) -> bool {
+    let all = |word: &str| schema.get(word).and_then(Value::as_array);
+    match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|one| one == "object"),
+        Some(one) => one == "object",
+        None => {
+            let is_map =
+                ["properties", "additionalProperties", "$ref"].iter().any(|word| schema.get(*word).is_some());
+            let says_nothing =
+                schema.as_object().is_some_and(|map| map.keys().all(|word| is_annotation(word)));
+            all("allOf").is_some_and(|parts| parts.iter().all(may_be_object))
+                || ["anyOf", "oneOf"].iter().filter_map(|word| all(word)).flatten().any(may_be_object)
+                || is_map
+                || says_nothing
+        }
     }
 }

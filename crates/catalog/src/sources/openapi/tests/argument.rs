@@ -148,7 +148,7 @@ fn a_body_that_cannot_be_made_of_arguments_is_text_or_no_call() {
     };
     let object = json!({ "schema": { "type": "object", "properties": { "a": {} } }, "example": { "a": 1 } });
     for media in ["application/xml", "text/csv"] {
-        let text = json!({ "type": "string", "description": format!("The whole body, as text of the type `{media}`.") });
+        let text = json!({ "type": "string", "description": format!("The whole body of the type `{media}`, as text.") });
         let operation = with(json!({ media: object }));
         assert_eq!(parameters(&operation.definition)["properties"]["body"], text);
         assert!(!operation.lost_arguments && operation.definition.examples.is_empty());

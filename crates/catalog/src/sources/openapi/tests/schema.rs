@@ -146,7 +146,7 @@ fn read_only_properties_leave_the_input_and_its_required_names() {
         *parameters(&definition),
         json!({ "type": "object",
         "properties": { "size": { "type": "integer" }, "name": { "type": "string" } },
-        "required": ["name"], "additionalProperties": false })
+        "required": ["name"] })
     );
 }
 
@@ -206,12 +206,77 @@ fn a_base_schema_with_an_open_tag_is_read() {
 }
 
 #[test]
-fn a_body_with_free_fields_takes_them() {
-    for (more, is_open) in [(json!(true), true), (json!(false), false)] {
-        let body = json!({"type": "object", "properties": {"email": {"type": "string"}}, "additionalProperties": more});
+fn a_body_takes_other_fields_unless_its_schema_closes_it() {
+    let email = json!({"email": {"type": "string"}});
+    let with = |method: &str, more: Value| {
+        let mut body = json!({"type": "object", "properties": email});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let item = json!({method: {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": body}}}}});
+        parameters(&tool("3.0.3", "/contacts", item, json!({}))).get("additionalProperties").cloned()
+    };
+    assert_eq!(with("post", json!({"additionalProperties": true})), Some(json!(true)));
+    assert_eq!(with("post", json!({"additionalProperties": false})), Some(json!(false)));
+    assert_eq!(with("post", json!({})), None);
+    // An unknown argument of this method would go into the query.
+    assert_eq!(with("delete", json!({})), Some(json!(false)));
+    let nothing = tool("3.0.3", "/contacts", json!({"post": {"operationId": "add"}}), json!({}));
+    assert_eq!(parameters(&nothing)["additionalProperties"], json!(false));
+}
+
+#[test]
+fn a_body_is_sent_whole_or_not_at_all() {
+    let with = |required: Option<bool>, schema: Value| {
+        let mut body = json!({"content": {"application/json": {"schema": schema}}});
+        if let Some(required) = required {
+            body["required"] = json!(required);
+        }
+        let id = json!([{"in": "path", "name": "id", "required": true, "schema": {"type": "string"}}]);
+        tool("3.0.3", "/a/{id}", json!({"patch": {"parameters": id, "requestBody": body}}), json!({}))
+    };
+    let fields = json!({"a": {"type": "string"}, "b": {"type": "string"}});
+    let needy = json!({"type": "object", "properties": fields, "required": ["a"]});
+    let accepts = |tool: &Definition, call: Value| jsonschema::is_valid(parameters(tool), &call);
+    let optional = with(Some(false), needy.clone());
+    assert!(http(&optional).optional_body && accepts(&optional, json!({"id": "1"})));
+    assert!(
+        accepts(&optional, json!({"id": "1", "a": "x"})) && !accepts(&optional, json!({"id": "1", "b": "x"}))
+    );
+    let required = with(None, needy);
+    assert!(!http(&required).optional_body && !accepts(&required, json!({"id": "1"})));
+    let some = with(Some(true), json!({"type": "object", "properties": fields, "minProperties": 1}));
+    assert!(accepts(&some, json!({"id": "1", "b": "x"})) && !accepts(&some, json!({"id": "1"})));
+}
+
+#[test]
+fn the_fields_of_mapped_kinds_are_known_wherever_the_mapping_is() {
+    let kind = |field: &str| json!({"type": "object", "properties": {"kind": {"type": "string"}, field: {"type": "number"}}});
+    let told = json!({"propertyName": "kind", "mapping": {"cat": "Cat", "dog": "#/components/schemas/Dog"}});
+    let inline = json!({"type": "object", "description": "A pet.", "properties": {"kind": {"type": "string"}}, "discriminator": told});
+    let union = json!({"oneOf": [{"$ref": "#/components/schemas/Cat"}], "discriminator": told});
+    let pet = json!({"type": "object", "properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}});
+    let mammal = json!({"allOf": [{"$ref": "#/components/schemas/Pet"}]});
+    let heir = |name: &str| json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}, kind(name)]});
+    let named = json!({"Cat": kind("lives"), "Dog": kind("bark"), "Pet": pet, "Mammal": mammal, "Ape": heir("lives"), "Seal": heir("bark")});
+    for (schema, name) in [
+        (&inline, "dog"),
+        (&union, "dog"),
+        (&json!({"type": "array", "items": inline}), "dog"),
+        (&json!({"$ref": "#/components/schemas/Mammal"}), "Seal"),
+        (&json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}], "description": "One."}), "Seal"),
+    ] {
+        let body = json!({"type": "object", "properties": {"pet": schema}});
         let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": body}}}}});
-        let tool = tool("3.0.3", "/contacts", item, json!({}));
-        assert_eq!(parameters(&tool)["additionalProperties"], json!(is_open));
+        let imported = imported("3.1.0", "/", item, json!({"schemas": named}));
+        assert_sound(&imported);
+        let definition = only(imported);
+        let text = parameters(&definition).to_string();
+        assert!(
+            ["\"lives\":", "\"bark\":", &format!("\"{name}\"")].iter().all(|word| text.contains(word)),
+            "{text}"
+        );
+        let pet = json!({"kind": name, "bark": 1});
+        let call = if schema["type"] == "array" { json!({"pet": [pet]}) } else { json!({"pet": pet}) };
+        assert!(jsonschema::is_valid(parameters(&definition), &call), "{text}");
     }
 }
 
@@ -324,39 +389,6 @@ fn families_that_are_hostile_stay_small() {
         assert_sound(&imported);
     }
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
-}
-
-#[test]
-fn the_fields_of_mapped_kinds_are_known_wherever_the_mapping_is() {
-    let kind = |field: &str| json!({"type": "object", "properties": {"kind": {"type": "string"}, field: {"type": "number"}}});
-    let told = json!({"propertyName": "kind", "mapping": {"cat": "Cat", "dog": "#/components/schemas/Dog"}});
-    let inline = json!({"type": "object", "description": "A pet.", "properties": {"kind": {"type": "string"}}, "discriminator": told});
-    let union = json!({"oneOf": [{"$ref": "#/components/schemas/Cat"}], "discriminator": told});
-    let pet = json!({"type": "object", "properties": {"kind": {"type": "string"}}, "discriminator": {"propertyName": "kind"}});
-    let mammal = json!({"allOf": [{"$ref": "#/components/schemas/Pet"}]});
-    let heir = |name: &str| json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}, kind(name)]});
-    let named = json!({"Cat": kind("lives"), "Dog": kind("bark"), "Pet": pet, "Mammal": mammal, "Ape": heir("lives"), "Seal": heir("bark")});
-    for (schema, name) in [
-        (&inline, "dog"),
-        (&union, "dog"),
-        (&json!({"type": "array", "items": inline}), "dog"),
-        (&json!({"$ref": "#/components/schemas/Mammal"}), "Seal"),
-        (&json!({"allOf": [{"$ref": "#/components/schemas/Mammal"}], "description": "One."}), "Seal"),
-    ] {
-        let body = json!({"type": "object", "properties": {"pet": schema}});
-        let item = json!({"post": {"operationId": "add", "requestBody": {"content": {"application/json": {"schema": body}}}}});
-        let imported = imported("3.1.0", "/", item, json!({"schemas": named}));
-        assert_sound(&imported);
-        let definition = only(imported);
-        let text = parameters(&definition).to_string();
-        assert!(
-            ["\"lives\":", "\"bark\":", &format!("\"{name}\"")].iter().all(|word| text.contains(word)),
-            "{text}"
-        );
-        let pet = json!({"kind": name, "bark": 1});
-        let call = if schema["type"] == "array" { json!({"pet": [pet]}) } else { json!({"pet": pet}) };
-        assert!(jsonschema::is_valid(parameters(&definition), &call), "{text}");
-    }
 }
 
 #[test]

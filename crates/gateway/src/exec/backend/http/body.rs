@@ -1,19 +1,28 @@
-//! The body of a request: JSON, a form, a multipart form, or text.
+//! The body of a request: JSON, a form, a multipart form, a file, or text.
 
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
+use super::file::file;
 use super::parts::{Part, Parts};
-use super::query::{form, pairs};
+use super::query::{form, json_text, pairs, plain_pairs};
 use super::text::plain;
 use crate::exec::backend::backend_error::BackendError;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::schema::Node;
+use toolcrib_definition::media_type::{essence, is_json, is_text};
+use toolcrib_definition::schema::{FileContent, Node};
+use toolcrib_definition::{ArgumentPlace, Style};
 
 const JSON: &str = "application/json";
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
 const MULTIPART: &str = "multipart/form-data";
+
+const OCTETS: &str = "application/octet-stream";
 
 /// A body, with its media type.
 #[derive(Debug, PartialEq)]
@@ -33,17 +42,13 @@ impl Body {
         is_expected: bool,
     ) -> Result<Option<Self>, BackendError> {
         let content_type = content_type.unwrap_or(JSON);
-        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let of = |content: String, preview| Self {
-            content_type: content_type.into(),
-            content: content.into(),
-            preview,
-        };
-        let json = |value: Value| of(value.to_string(), value);
+        let essence = essence(content_type);
+        let of = |content: Vec<u8>, preview| Self { content_type: content_type.into(), content, preview };
+        let json = |value: Value| of(value.to_string().into(), value);
         let form_of = |parts: &[Part<'_>]| {
             let pairs = parts.iter().flat_map(|part| pairs(part.name, part.value, part.place));
             let text = form(&pairs.collect::<Vec<_>>());
-            of(text.clone(), text.into())
+            of(text.clone().into(), text.into())
         };
         let root = tool.input.parameters.root();
         if let (Some(whole), FORM | MULTIPART) = (&parts.whole_body, essence.as_str())
@@ -56,13 +61,28 @@ impl Body {
             return Ok(Some(if essence == FORM {
                 form_of(&members)
             } else {
-                Self::multipart(&members, &node)
+                Self::multipart(&members, &node)?
             }));
         }
         Ok(match (&parts.whole_body, essence.as_str()) {
             (Some(whole), media) if is_json(media) => Some(json(whole.value.clone())),
-            (Some(Part { value: Value::String(text), .. }), media) if media != MULTIPART => {
-                Some(of(text.clone(), text.as_str().into()))
+            (Some(Part { value: Value::Null, .. }), _) => None,
+            (Some(Part { argument, value: Value::String(text), .. }), media) if media != MULTIPART => {
+                let node = root.property(argument).unwrap_or_default();
+                let content = if is_text(media) {
+                    text.as_bytes().into()
+                } else {
+                    let any = FileContent { is_encoded: false, media: None };
+                    let schema = FileContent::of(&node).unwrap_or(any);
+                    let bytes = file(text, schema).ok_or_else(|| not_encoded(argument))?.bytes;
+                    // Content of a type such as `image/png` is transferred as its schema says.
+                    if schema.is_encoded && media != OCTETS {
+                        STANDARD.encode(bytes).into_bytes().into()
+                    } else {
+                        bytes
+                    }
+                };
+                Some(of(content.into_owned(), text.as_str().into()))
             }
             (Some(whole), media) => {
                 let message =
@@ -71,7 +91,9 @@ impl Body {
             }
             (None, _) if parts.body.is_empty() && !is_expected => None,
             (None, FORM) => Some(form_of(&parts.body)),
-            (None, MULTIPART) => Some(Self::multipart(&parts.body, &root)),
+            // A multipart body has at least one part (RFC 2046).
+            (None, MULTIPART) if parts.body.is_empty() => None,
+            (None, MULTIPART) => Some(Self::multipart(&parts.body, &root)?),
             (None, media) if is_json(media) => Some(json(fields(&parts.body))),
             (None, media) => {
                 return Err(BackendError::unconfigured(format!(
@@ -81,46 +103,89 @@ impl Body {
         })
     }
 
-    /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
-    /// `node` has the values as its properties.
-    fn multipart(parts: &[Part<'_>], node: &Node<'_>) -> Self {
+    /// A multipart form with a part for each value. `node` has the values as its properties.
+    fn multipart(parts: &[Part<'_>], node: &Node<'_>) -> Result<Self, BackendError> {
         let content: String = parts.iter().map(|part| part.value.to_string()).collect();
         // A hash of the whole content occurs in no value.
         let boundary = blake3::hash(content.as_bytes()).to_hex().to_string();
-        let mut text = String::new();
+        let mut body = Vec::new();
+        let mut add = |name: &str, head: String, content: &[u8]| {
+            let name = quoted(name);
+            body.extend(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"").bytes());
+            body.extend(format!("{head}\r\n\r\n").bytes());
+            body.extend(content);
+            body.extend(b"\r\n");
+        };
         for part in parts {
+            let listed = part.place.and_then(|place| place.content_type.as_deref()).unwrap_or_default();
+            let of_type = |media: &str| format!("\r\nContent-Type: {}", line(media));
+            let schema = file_schema(node, part.argument, 0);
+            if schema.is_none() && part.place.is_some_and(is_styled) {
+                for (name, value) in plain_pairs(part.name, part.value, part.place) {
+                    add(&name, String::new(), value.as_bytes());
+                }
+                continue;
+            }
             let values = match part.value {
+                value if is_json(&essence(listed)) && !value.is_null() => vec![value],
                 Value::Array(items) => items.iter().collect(),
                 Value::Null => Vec::new(),
                 value => vec![value],
             };
             for value in values {
-                let name = quoted(part.name);
-                text.push_str(&format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\""));
-                match value {
-                    _ if is_file(node, part.argument, 0) => {
-                        text.push_str(&format!(
-                            "; filename=\"{name}\"\r\nContent-Type: application/octet-stream"
-                        ));
+                match (schema, value) {
+                    (Some(schema), Value::String(text)) => {
+                        let file = file(text, schema).ok_or_else(|| not_encoded(part.argument))?;
+                        let media = media_of(listed, file.media).unwrap_or(OCTETS);
+                        let name = quoted(file.name.as_deref().unwrap_or(part.name));
+                        let head = format!("; filename=\"{name}\"{}", of_type(media));
+                        add(part.name, head, &file.bytes);
                     }
-                    Value::Object(_) | Value::Array(_) => text.push_str("\r\nContent-Type: application/json"),
-                    _ => {}
+                    (_, value) => {
+                        let is_composed = value.is_object() || value.is_array();
+                        let media = media_of(listed, is_composed.then_some(JSON));
+                        let is_json = media.is_some_and(|media| is_json(&essence(media)));
+                        let text = if is_json { json_text(value) } else { plain(value) };
+                        add(part.name, media.map(of_type).unwrap_or_default(), text.as_bytes());
+                    }
                 }
-                text.push_str(&format!("\r\n\r\n{}\r\n", plain(value)));
             }
         }
-        text.push_str(&format!("--{boundary}--\r\n"));
+        body.extend(format!("--{boundary}--\r\n").bytes());
         let content_type = format!("{MULTIPART}; boundary={boundary}");
-        Self { content_type, content: text.into(), preview: fields(parts) }
+        Ok(Self { content_type, content: body, preview: fields(parts) })
     }
+}
+
+/// The media type of a part: its own if it is among those that are listed, else the first of these, else its own.
+fn media_of<'m>(listed: &'m str, own: Option<&'m str>) -> Option<&'m str> {
+    let mut listed = listed.split(',').map(str::trim).filter(|media| !media.is_empty());
+    let covers = |range: &str, media: &str| match range.split_once('*') {
+        Some((begin, _)) => media.starts_with(begin),
+        None => essence(range) == essence(media),
+    };
+    own.filter(|own| listed.clone().any(|range| covers(range, own)))
+        .or_else(|| listed.find(|range| !range.contains('*')))
+        .or(own)
+}
+
+/// Whether a part is written by a style of OpenAPI, as in a query.
+fn is_styled(place: &ArgumentPlace) -> bool {
+    place.explode == Some(false) || !matches!(place.style, None | Some(Style::Json))
+}
+
+fn not_encoded(argument: &str) -> BackendError {
+    let message = format!("`{argument}` is sent as bytes, so it has to be base64 or a `data:` URL");
+    BackendError::invalid_argument(argument, message)
 }
 
 fn fields(parts: &[Part<'_>]) -> Value {
     Value::Object(parts.iter().map(|part| (part.name.to_string(), part.value.clone())).collect::<Map<_, _>>())
 }
 
-pub(super) fn is_json(essence: &str) -> bool {
-    matches!(essence, JSON | "text/json" | "*/*" | "application/*") || essence.ends_with("+json")
+/// A text on one line, for a header of a part.
+fn line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\r', '\n']) { text.replace(['\r', '\n'], " ").into() } else { text.into() }
 }
 
 /// A name as it is escaped between the quotes of a form (RFC 7578 follows HTML).
@@ -128,11 +193,9 @@ fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Whether a property is the content of a file, or a list of such.
-fn is_file(node: &Node<'_>, name: &str, depth: usize) -> bool {
-    let is_binary = |node: &Node<'_>| [node.limits.format, node.limits.encoding].contains(&Some("binary"));
-    let own = node.property(name).unwrap_or_default();
-    is_binary(&own)
-        || own.items().is_some_and(|items| is_binary(&items))
-        || (depth < 8 && node.variants().any(|variant| is_file(&variant, name, depth + 1)))
+/// What a property says of its values, if they are files.
+fn file_schema<'s>(node: &Node<'s>, name: &str, depth: usize) -> Option<FileContent<'s>> {
+    let own = node.property(name).and_then(|own| FileContent::of(&own));
+    let in_variant = || node.variants().find_map(|variant| file_schema(&variant, name, depth + 1));
+    own.or_else(|| if depth < 8 { in_variant() } else { None })
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 use tokio::time::{sleep, timeout};
@@ -172,6 +172,7 @@ impl Exchange<'_> {
             *request.body_mut() = content.map(Into::into);
         } else {
             request.headers_mut().remove(CONTENT_TYPE);
+            request.headers_mut().remove(CONTENT_LENGTH);
         }
         self.call.begun.mark();
         match timeout(self.longest_silence(), self.client.execute(request)).await {

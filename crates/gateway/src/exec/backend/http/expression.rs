@@ -145,13 +145,13 @@ fn prefix_length(text: &str) -> Option<usize> {
     if is_number { text.parse().ok() } else { None }
 }
 
-/// Letters, digits, `_` and percent-encoded bytes.
+/// Letters, digits, `_` and percent-encoded bytes, and also `-`, which OpenAPI's names have.
 fn is_part_of_name(part: &str) -> bool {
     let mut rest = part.bytes();
     while let Some(byte) = rest.next() {
         let fits = match byte {
             b'%' => (0..2).all(|_| rest.next().is_some_and(|digit| digit.is_ascii_hexdigit())),
-            byte => byte.is_ascii_alphanumeric() || byte == b'_',
+            byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
         };
         if !fits {
             return false;

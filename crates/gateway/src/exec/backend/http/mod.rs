@@ -9,6 +9,7 @@ mod body;
 mod error_response;
 mod exchange;
 mod expression;
+mod file;
 mod parts;
 mod query;
 mod request;

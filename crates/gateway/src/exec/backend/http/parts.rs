@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::query::simple;
 use super::template::Template;
 use crate::exec::backend::backend_error::BackendError;
-use toolcrib_definition::{ArgumentPlace, HttpBackend, Location};
+use toolcrib_definition::{ArgumentPlace, HttpBackend, Location, Style};
 
 /// The arguments of a call, in the parts of the request where they go.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub(super) struct Parts<'o> {
     /// Values by their names in the template.
     pub(super) path: Map<String, Value>,
     pub(super) query: Vec<Part<'o>>,
+    /// The argument that is the whole query.
+    pub(super) query_string: Option<Part<'o>>,
     pub(super) headers: Vec<Part<'o>>,
     pub(super) cookies: Vec<Part<'o>>,
     pub(super) body: Vec<Part<'o>>,
@@ -41,10 +44,11 @@ impl<'o> Parts<'o> {
             let part = Part { argument, name, value, place };
             match location(backend, template, argument) {
                 Location::Path => {
-                    parts.path.insert(name.to_string(), value.clone());
+                    parts.path.insert(name.to_string(), in_path(value, place));
                 }
+                Location::QueryString | Location::Header | Location::Cookie if value.is_null() => {}
                 Location::Query => parts.query.push(part),
-                Location::Header | Location::Cookie if value.is_null() => {}
+                Location::QueryString => parts.query_string = Some(part),
                 Location::Header => parts.headers.push(part),
                 Location::Cookie => parts.cookies.push(part),
                 Location::Body => parts.body.push(part),
@@ -57,6 +61,16 @@ impl<'o> Parts<'o> {
             ));
         }
         Ok(parts)
+    }
+}
+
+/// A value of the path. What no operator of a template writes becomes text here: JSON, and lists with other delimiters.
+fn in_path(value: &Value, place: Option<&ArgumentPlace>) -> Value {
+    let style = place.and_then(|place| place.style).filter(|style| *style != Style::Form);
+    match value {
+        Value::Null => Value::Null,
+        value if style.is_some() => simple(value, place).into(),
+        value => value.clone(),
     }
 }
 

@@ -4,43 +4,102 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::text::{encode, plain};
+use super::text::{encode, encode_cookie, encode_literal, encode_reserved_value, plain};
 use toolcrib_definition::{ArgumentPlace, Style as QueryStyle};
+
+/// The form of an argument: its style, whether its parts are written separately, and the encoding of texts.
+#[derive(Clone, Copy)]
+struct Form {
+    style: Option<QueryStyle>,
+    explodes: bool,
+    encode: fn(&str) -> String,
+}
 
 /// One argument as names and encoded values of a query or form. `null` gives none.
 pub(super) fn pairs(name: &str, value: &Value, place: Option<&ArgumentPlace>) -> Vec<(String, String)> {
-    let style = place.and_then(|place| place.style);
-    let explodes =
-        place.and_then(|place| place.explode).unwrap_or(matches!(style, None | Some(QueryStyle::Form)));
-    let written = |value: &Value| encode(&plain(value));
-    let one = |text: String| vec![(name.to_string(), text)];
-    match (value, style) {
-        (Value::Null, _) => Vec::new(),
-        (Value::Array(_) | Value::Object(_), Some(QueryStyle::DeepObject)) => deep(name, value),
-        (Value::Array(_), Some(QueryStyle::Json)) => one(written(value)),
-        (Value::Array(items), _) if explodes => {
-            items.iter().map(|item| (name.to_string(), written(item))).collect()
+    let is_reserved_allowed = place.is_some_and(|place| place.allow_reserved);
+    Form::of(place, if is_reserved_allowed { encode_reserved_value } else { encode }).pairs(name, value)
+}
+
+/// One argument as names and values of a multipart form, which encodes nothing.
+pub(super) fn plain_pairs(name: &str, value: &Value, place: Option<&ArgumentPlace>) -> Vec<(String, String)> {
+    Form::of(place, str::to_string).pairs(name, value)
+}
+
+/// One argument as cookies. A list or an object is one cookie, unless the author says otherwise.
+pub(super) fn cookie(name: &str, value: &Value, place: Option<&ArgumentPlace>) -> String {
+    let is_raw = place.is_some_and(|place| place.style == Some(QueryStyle::Cookie));
+    let encode = if is_raw { encode_cookie } else { encode };
+    let style = place.and_then(|place| place.style).filter(|style| *style == QueryStyle::Json);
+    let explodes = place.and_then(|place| place.explode).unwrap_or(is_raw);
+    let form = Form { style: style.or(Some(QueryStyle::Form)), explodes, encode };
+    let pairs = form.pairs(name, value).into_iter().map(|(name, value)| format!("{}={value}", encode(&name)));
+    pairs.collect::<Vec<_>>().join("; ")
+}
+
+/// The whole query: an object as a form, or a text that is a query.
+pub(super) fn query_string(value: &Value, place: Option<&ArgumentPlace>) -> String {
+    match value {
+        Value::Object(fields) if place.is_none_or(|place| place.style.is_none()) => {
+            let all = fields.iter().flat_map(|(name, value)| pairs(name, value, None));
+            form(&all.collect::<Vec<_>>())
         }
-        // A delimiter within a value is encoded.
-        (Value::Array(items), style) => {
-            one(items.iter().map(written).collect::<Vec<_>>().join(delimiter(style)))
-        }
-        (Value::Object(_), None | Some(QueryStyle::Json)) => one(written(value)),
-        (Value::Object(fields), _) if explodes => {
-            fields.iter().map(|(name, value)| (name.clone(), written(value))).collect()
-        }
-        (Value::Object(fields), style) => {
-            let parts = fields.iter().flat_map(|(name, value)| [encode(name), written(value)]);
-            one(parts.collect::<Vec<_>>().join(delimiter(style)))
-        }
-        (value, _) => one(written(value)),
+        Value::String(text) => encode_literal(text),
+        value => encode(&json_text(value)),
     }
 }
 
-/// A value on one line, for headers and cookies.
-pub(super) fn simple(value: &Value) -> String {
+impl Form {
+    fn of(place: Option<&ArgumentPlace>, encode: fn(&str) -> String) -> Self {
+        let style = place.and_then(|place| place.style);
+        let explode = place.and_then(|place| place.explode);
+        Self { style, explodes: explode.unwrap_or(matches!(style, None | Some(QueryStyle::Form))), encode }
+    }
+
+    fn pairs(self, name: &str, value: &Value) -> Vec<(String, String)> {
+        let Self { style, explodes, encode } = self;
+        let written = |value: &Value| encode(&plain(value));
+        let one = |text: String| vec![(name.to_string(), text)];
+        let joined = |parts: Vec<String>| one(parts.join(&self.delimiter()));
+        match (value, style) {
+            (Value::Null, _) => Vec::new(),
+            (value, Some(QueryStyle::Json)) => one(encode(&json_text(value))),
+            (Value::Array(_) | Value::Object(_), Some(QueryStyle::DeepObject)) => deep(name, value, encode),
+            (Value::Array(items), _) if explodes => {
+                items.iter().map(|item| (name.to_string(), written(item))).collect()
+            }
+            // A delimiter within a value is encoded.
+            (Value::Array(items), _) => joined(items.iter().map(written).collect()),
+            (Value::Object(_), None) => one(written(value)),
+            (Value::Object(fields), _) if explodes => {
+                fields.iter().map(|(name, value)| (name.clone(), written(value))).collect()
+            }
+            (Value::Object(fields), _) => {
+                joined(fields.iter().flat_map(|(name, value)| [encode(name), written(value)]).collect())
+            }
+            (value, _) => one(written(value)),
+        }
+    }
+
+    fn delimiter(self) -> String {
+        match delimiter(self.style) {
+            "," => ",".into(),
+            other => (self.encode)(other),
+        }
+    }
+}
+
+/// A value on one line, for headers and for a path that no template can write.
+pub(super) fn simple(value: &Value, place: Option<&ArgumentPlace>) -> String {
+    let style = place.and_then(|place| place.style);
+    let explodes = place.is_some_and(|place| place.explode == Some(true));
     match value {
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
+        value if style == Some(QueryStyle::Json) => json_text(value).into_owned(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(delimiter(style)),
+        Value::Object(fields) if explodes => {
+            let parts = fields.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+            parts.collect::<Vec<_>>().join(",")
+        }
         Value::Object(fields) => {
             let parts = fields.iter().flat_map(|(name, value)| [Cow::Borrowed(name.as_str()), plain(value)]);
             parts.collect::<Vec<_>>().join(",")
@@ -49,27 +108,40 @@ pub(super) fn simple(value: &Value) -> String {
     }
 }
 
+/// A value as JSON. A text that already is a list or an object stays.
+pub(super) fn json_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) && is_json(text) => text.into(),
+        value => value.to_string().into(),
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 fn delimiter(style: Option<QueryStyle>) -> &'static str {
     match style {
-        Some(QueryStyle::SpaceDelimited) => "%20",
-        Some(QueryStyle::PipeDelimited) => "%7C",
-        Some(QueryStyle::TabDelimited) => "%09",
+        Some(QueryStyle::SpaceDelimited) => " ",
+        Some(QueryStyle::PipeDelimited) => "|",
+        Some(QueryStyle::TabDelimited) => "\t",
         _ => ",",
     }
 }
 
 /// Nested names: `filter[created][after]=...`, to any depth. Items with names below them are numbered.
-fn deep(name: &str, value: &Value) -> Vec<(String, String)> {
+fn deep(name: &str, value: &Value, encode: fn(&str) -> String) -> Vec<(String, String)> {
     match value {
         Value::Null => Vec::new(),
         Value::Object(fields) => {
-            fields.iter().flat_map(|(field, value)| deep(&format!("{name}[{field}]"), value)).collect()
+            let below = |(field, value): (&String, &Value)| deep(&format!("{name}[{field}]"), value, encode);
+            fields.iter().flat_map(below).collect()
         }
         Value::Array(items) => {
             let is_nested = items.iter().any(|item| item.is_array() || item.is_object());
             let at = |index: usize| if is_nested { index.to_string() } else { String::new() };
             let items = items.iter().enumerate();
-            items.flat_map(|(index, item)| deep(&format!("{name}[{}]", at(index)), item)).collect()
+            items.flat_map(|(index, item)| deep(&format!("{name}[{}]", at(index)), item, encode)).collect()
         }
         value => vec![(name.to_string(), encode(&plain(value)))],
     }
@@ -88,9 +160,14 @@ mod query_tests {
     use super::{form, pairs};
     use toolcrib_definition::{ArgumentPlace, Location, Style};
 
+    fn place(style: Option<Style>, explode: Option<bool>) -> ArgumentPlace {
+        let location = Location::Query;
+        ArgumentPlace { location, name: None, style, explode, allow_reserved: false, content_type: None }
+    }
+
     #[track_caller]
     fn check(value: Value, style: Option<Style>, explode: Option<bool>, expect: &str) {
-        let place = ArgumentPlace { location: Location::Query, name: None, style, explode };
+        let place = place(style, explode);
         assert_eq!(form(&pairs("a", &value, Some(&place))), expect, "{value}");
     }
 

@@ -1,13 +1,13 @@
 //! One HTTP request, built from a call: method, address, headers and body.
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, COOKIE};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 
 use super::body::Body;
 use super::parts::{Part, Parts, argument_of, location};
-use super::query::{form, pairs, simple};
+use super::query::{cookie, form, pairs, query_string, simple};
 use super::template::Template;
 use super::text::encode;
 use crate::exec::backend::backend_error::{BackendError, Result};
@@ -45,15 +45,19 @@ impl<'o> HttpRequest<'o> {
             template.expand(&parts.path, &|variable| argument_of(backend, variable).to_string())?;
         let asked = parts.query.iter().flat_map(|part| pairs(part.name, part.value, part.place));
         let asked = form(&asked.collect::<Vec<_>>());
-        let query: Vec<&str> =
-            [expanded.query.as_str(), &asked].into_iter().filter(|part| !part.is_empty()).collect();
+        let whole = parts.query_string.as_ref().map(|part| query_string(part.value, part.place));
+        let query = [expanded.query.as_str(), &asked, whole.as_deref().unwrap_or_default()];
+        let query: Vec<&str> = query.into_iter().filter(|part| !part.is_empty()).collect();
         let is_in_body = |name: &str| location(backend, &template, name) == Location::Body;
-        let is_expected = call.tool.input.parameters.root().names().any(is_in_body);
+        let is_expected = !backend.optional_body && call.tool.input.parameters.root().names().any(is_in_body);
         Ok(Self {
             method,
             query: query.join("&"),
             headers: parts.headers.iter().map(header).collect::<Result<_, _>>()?,
-            cookies: parts.cookies.iter().map(cookie).collect::<Vec<_>>().join("; "),
+            cookies: {
+                let all = parts.cookies.iter().map(|part| cookie(part.name, part.value, part.place));
+                all.filter(|cookie| !cookie.is_empty()).collect::<Vec<_>>().join("; ")
+            },
             body: Body::new(backend.content_type.as_deref(), &parts, call.tool, is_expected)?,
             path: expanded.path,
             server,
@@ -123,6 +127,9 @@ impl<'o> HttpRequest<'o> {
         headers.extend(self.headers.iter().cloned());
         if let Some(body) = &self.body {
             headers.insert(CONTENT_TYPE, configured("content-type", &body.content_type)?.1);
+        } else if matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
+            // Some servers refuse such a request unless it says its length (RFC 9110, 8.6).
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         for (name, value) in
             secrets.fill_headers(&self.server.headers, environment, Some(&call.caller.headers))?
@@ -201,15 +208,11 @@ pub(super) fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue)> {
             "its backend takes the header `{name}` from an argument, which is not allowed"
         )));
     }
-    let value = HeaderValue::try_from(simple(part.value)).map_err(|_| {
+    let value = HeaderValue::try_from(simple(part.value, part.place)).map_err(|_| {
         let message = format!("`{}` is sent as a header, so it cannot hold line breaks", part.argument);
         BackendError::invalid_argument(part.argument, message)
     })?;
     Ok((name, value))
-}
-
-fn cookie(part: &Part<'_>) -> String {
-    format!("{}={}", encode(part.name), encode(&simple(part.value)))
 }
 
 fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue)> {

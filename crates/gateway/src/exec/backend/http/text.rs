@@ -29,6 +29,16 @@ pub(super) fn encode_reserved(text: &str) -> String {
     encode_but(b"-._~:/?#@!$&'()*+,;=", text)
 }
 
+/// Percent-encodes all but unreserved and reserved characters, and also those that would end a value of a query.
+pub(super) fn encode_reserved_value(text: &str) -> String {
+    encode_but(b"-._~:/?@!$'()*,;=", text)
+}
+
+/// Percent-encodes what no cookie can have (RFC 6265).
+pub(super) fn encode_cookie(text: &str) -> String {
+    escaped(text, |byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
+}
+
 /// Percent-encodes all but letters, digits and `others`. Encoded triplets stay (RFC 6570, section 3.2.1).
 fn encode_but(others: &[u8], text: &str) -> String {
     let plainly = |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
