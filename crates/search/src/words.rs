@@ -157,15 +157,22 @@ impl Run {
         self.part(each);
     }
 
-    /// Pairs of characters of a dense script are words, since no spaces mark word borders.
+    /// Pairs of characters of a dense script are words, since no spaces mark word borders. What follows a hiragana in a text with
+    /// other characters is an ending or comes after a particle, and says nothing of the meaning.
     fn end_dense(&mut self, each: &mut impl FnMut(&str)) {
         let run = std::mem::take(&mut self.dense);
+        let is_mixed = !run.chars().all(is_hiragana);
         let borders: Vec<usize> = run.char_indices().map(|(place, _)| place).chain([run.len()]).collect();
         if borders.len() == 2 {
             each(&run);
         }
-        borders.windows(3).for_each(|pair| each(&run[pair[0]..pair[2]]));
+        let pairs = borders.windows(3).map(|pair| &run[pair[0]..pair[2]]);
+        pairs.filter(|pair| !(is_mixed && pair.starts_with(is_hiragana))).for_each(each);
     }
+}
+
+fn is_hiragana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{309f}')
 }
 
 /// Whether a word is of a script without spaces.
@@ -209,6 +216,8 @@ mod tests {
     fn scripts_without_spaces_are_words_in_pairs() {
         check("天气预报", &["天气", "气预", "预报"]);
         check("IP地址", &["ip", "地址"]);
+        check("法令を調べてください", &["法令", "令を", "調べ"]);
+        check("ください", &["くだ", "ださ", "さい"]);
         check("नया संपर्क जोड़ें", &["नया", "संपर्क", "जोडें"]);
         check("Найти файлы", &["найти", "файлы"]);
     }
