@@ -48,9 +48,12 @@ pub(super) fn import(
         let (tools, findings) = collect::collect(&document.file, &document.value);
         DocumentTools { tools, findings, ..DocumentTools::default() }
     };
-    findings.extend(incomplete_list(&document, is_named));
-    if tools.is_empty() && findings.is_empty() && !collect::maps_no_servers(&document.value) {
-        findings.push(unknown_format(&document, is_named));
+    // A live server may have no tools, and its list is whole.
+    if origin.path.is_some() {
+        findings.extend(incomplete_list(&document, is_named));
+        if tools.is_empty() && findings.is_empty() && !collect::maps_no_servers(&document.value) {
+            findings.push(unknown_format(&document, is_named));
+        }
     }
     take_parameters(&mut document, &mut tools);
     keep_bytes(&document, &mut tools);

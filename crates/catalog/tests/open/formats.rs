@@ -42,7 +42,10 @@ fn function() -> String {
 fn mcp() {
     let tool = flat("inputSchema", r#","annotations":null"#);
     check("a.json", &format!(r#"{{"tools":[{tool}]}}"#));
-    check("a.json", &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tool}],"nextCursor":"x"}}}}"#));
+    check(
+        "a.json",
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tool}],"nextCursor":null}}}}"#),
+    );
     check("a.json", &format!("[{tool}]"));
     check("a.json", &tool);
     check("a.json", &format!("[{}]", flat("input_schema", "")));
