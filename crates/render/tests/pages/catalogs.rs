@@ -68,7 +68,7 @@ fn check(file: &str) {
     check_alone(checked);
 }
 
-/// In a folder without `registry.json`, whatever a page leaves out is in the file that it names, and none of it is required.
+/// In a folder without `registry.json`, the file that a page names has whatever the page leaves out, which is never required.
 fn check_alone(checked: &Checked) {
     let out = tempfile::tempdir().unwrap();
     fixture::render_around(checked, Around::default(), out.path());

@@ -1,7 +1,7 @@
 //! Servers over HTTP: requests with a token ([`signing`]), and another one where that is refused.
 //!
 //! 1. [`posted_answer`] reads the answer to a message, and [`sse`] the events of a stream.
-//! 2. A server that [redirects](redirects) is followed on its host.
+//! 2. A server that [redirects](mod@redirects) is followed on its host.
 //! 3. [`errors`] finds the meaning of an error of a server.
 
 mod errors;
