@@ -52,7 +52,7 @@ fn what_ci_could_not_check_is_counted_and_can_be_forbidden() {
     let folder = checkout(skips);
     let list = "\
 NOT CHECKED: 9
-    NOT CHECKED: OpenAPI documents against an independent parser: the npm packages could not be installed
+    NOT CHECKED: OpenAPI documents against an independent parser and builder: the npm packages could not be installed
     NOT CHECKED: payloads against the official SDKs: the Python packages could not be installed
     NOT CHECKED: state in PostgreSQL: there is no server
     NOT CHECKED: the MCP transport against clients and suite: the Python packages are not there; run .ci/setup

@@ -336,7 +336,7 @@ fn an_operator_of_one_tenant_sees_nothing_of_another() {
     for (path, own, other) in [
         ("/approvals.html".to_string(), of_one.as_str(), of_two.as_str()),
         ("/sessions.html".into(), "one/bot", "two/bot"),
-        ("/sessions.html?outcome=failed".into(), "one/bot", "two/bot"),
+        ("/sessions.html?outcome=waiting".into(), "one/bot", "two/bot"),
     ] {
         let text = open(&server, &mut boss, &path).text.replace("&#x2F;", "/");
         assert!(text.contains(own) && !text.contains(other), "{path}: {text}");
