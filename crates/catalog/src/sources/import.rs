@@ -48,12 +48,15 @@ pub(super) fn import(
         let (tools, findings) = collect::collect(&document.file, &document.value);
         DocumentTools { tools, findings, ..DocumentTools::default() }
     };
-    // A live server may have no tools, and its list is whole.
-    if origin.path.is_some() {
+    // What a server or a program lists is whole, even if it is empty.
+    let is_file = references.is_some();
+    if is_file {
         findings.extend(incomplete_list(&document, is_named));
-        if tools.is_empty() && findings.is_empty() && !collect::maps_no_servers(&document.value) {
-            findings.push(unknown_format(&document, is_named));
-        }
+    }
+    let has_none = collect::maps_no_servers(&document.value)
+        || (!is_file && collect::empty_list(&document.value).is_some());
+    if tools.is_empty() && findings.is_empty() && !has_none {
+        findings.push(unknown_format(&document, is_named));
     }
     take_parameters(&mut document, &mut tools);
     keep_bytes(&document, &mut tools);
