@@ -52,7 +52,7 @@ impl Service<RoleClient> for Handler {
             ServerRequest::CustomRequest(request) => request,
             _ => return Err(unknown("")),
         };
-        let method = method_of_question(&request.method).filter(|_| self.routes.declared.is_some());
+        let method = if self.routes.declared.is_some() { method_of_question(&request.method) } else { None };
         let client = self.routes.client.borrow().clone();
         let (Some(method), Some(client)) = (method, client) else { return Err(unknown(&request.method)) };
         let mut params = request.params.unwrap_or_else(|| json!({}));
