@@ -173,7 +173,8 @@ pub(super) async fn call(
     Ok(Value::Object(result))
 }
 
-/// The result of a server for a client that called its tool by name: unchanged, with our metadata next to its own.
+/// The result of a server for a client that called its tool by name: unchanged, with our metadata next to its own, which has no
+/// keys of ours.
 fn by_its_name(
     original: &McpAnswer,
     envelope: &Envelope,
@@ -187,8 +188,9 @@ fn by_its_name(
         }
     };
     let about = &mut result.entry("_meta").or_insert_with(|| json!({}));
-    if !about.is_object() {
-        **about = json!({});
+    match about.as_object_mut() {
+        Some(own) => own.retain(|key, _| !key.starts_with(OURS)),
+        None => **about = json!({}),
     }
     let CallMeta { trace_id, warnings, .. } = &envelope.meta;
     about["toolcrib/trace_id"] = json!(trace_id);

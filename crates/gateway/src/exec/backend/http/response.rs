@@ -16,6 +16,7 @@ use crate::exec::backend::request::{BackendResponse, too_many_values};
 use toolcrib_catalog::config::Server;
 use toolcrib_definition::Effect;
 use toolcrib_definition::document::from_others;
+use toolcrib_definition::media_type;
 use toolcrib_front::long_work::apart;
 
 /// Reads a successful answer of the server with this name.
@@ -105,10 +106,7 @@ impl Media {
     }
 
     fn is_text(&self) -> bool {
-        const TEXTS: [&str; 6] = ["xml", "yaml", "javascript", "x-www-form-urlencoded", "ndjson", "graphql"];
-        let is_text = |kind: &Mime| {
-            kind.type_() == mime::TEXT || TEXTS.iter().any(|text| kind.essence_str().ends_with(text))
-        };
+        let is_text = |kind: &Mime| media_type::is_text(kind.essence_str());
         self.kind.is_none() || self.is(is_text) || self.is_json() || self.is_stream()
     }
 
