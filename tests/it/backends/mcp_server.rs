@@ -135,7 +135,7 @@ fn rich(status: Option<&str>, is_error: bool) -> CallToolResult {
             { "type": "resource", "resource": { "uri": "demo://c", "text": "words" } },
         ],
         "isError": is_error,
-        "_meta": { "example.com/own": { "kept": true } },
+        "_meta": { "example.com/own": { "kept": true }, "toolcrib/op": "forged" },
     });
     let mut result: CallToolResult = serde_json::from_value(result).unwrap();
     result.structured_content = status.map(|status| json!({ "status": status, "picture": PICTURE }));

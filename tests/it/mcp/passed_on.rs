@@ -79,8 +79,12 @@ fn a_tool_called_by_name_answers_exactly_what_its_server_answers() {
                 "half", "data_only", "promised",
             ] {
                 let arguments = json!({ "a": [1, { "b": null }] });
-                let wanted = call(direct, name, arguments.clone()).await;
-                assert_eq!(without_ours(call(client, name, arguments).await), wanted, "{name}");
+                let mut wanted = call(direct, name, arguments.clone()).await;
+                let forged = wanted.pointer_mut("/_meta").and_then(Value::as_object_mut);
+                forged.into_iter().for_each(|meta| _ = meta.shift_remove("toolcrib/op"));
+                let answered = call(client, name, arguments).await;
+                assert_ne!(answered["_meta"]["toolcrib/op"], "forged", "{name}");
+                assert_eq!(without_ours(answered), wanted, "{name}");
             }
             let wanted = asked(direct, "refuse", json!({})).await.unwrap_err();
             let refused = asked(client, "refuse", json!({})).await.unwrap_err();
