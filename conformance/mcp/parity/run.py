@@ -28,7 +28,7 @@ from serving import served
 
 # Places of differences, and the words of docs/mcp.md that explain them.
 KNOWN = [
-    (r"/call/ask_.*/(message|systemPrompt|includeContext)$", "A question says which server asks"),
+    (r"/call/ask_.*/(message|systemPrompt|includeContext)$", "A question begins with the server that asks"),
     (r"ask_roots/heard/roots/list/0$|error_42/error/data$", "A value that means the same as none is left out"),
     (r"/call/(arguments|repaired)/", "Arguments that do not fit"),
     (r"/tool_exec//call/(error_|failed)", "an error is its envelope"),
