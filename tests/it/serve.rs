@@ -9,6 +9,7 @@ mod profiles;
 mod routes;
 mod security;
 mod shares;
+mod well_known;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

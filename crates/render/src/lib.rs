@@ -30,5 +30,5 @@ pub use index::segment_title;
 pub use llms::llms_txt;
 pub use prompt::PromptSection;
 pub use seed::{DOCS, Seeded, ValueError, WorkspaceTemplate, seed, seed_drift, seeded_files};
-pub use skills::{REFERENCES, SKILL, Skill, page_path, skill_files, skills};
+pub use skills::{REFERENCES, SKILL, Skill, overview_skill, page_path, skill_files, skills};
 pub use templates::{BuiltIn, EmbeddedFiles, TemplateError, Templates, escaped};

@@ -12,6 +12,7 @@ use super::folder::Files;
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use toolcrib_catalog::{Catalog, CategoryTree, Profile, Tool};
+use toolcrib_definition::grammar::counted;
 use toolcrib_definition::{clean_line, clipped, is_reserved};
 
 /// The file of a skill that an agent reads first.
@@ -88,6 +89,35 @@ fn skill(name: String, (title, summary): (&str, &str), tools: &[usize], profile:
         markdown += &line(profile, index);
     }
     Skill { name, description, markdown, tools: tools.to_vec() }
+}
+
+/// A skill for a whole server, at its root: how to find and call the tools, and the skill of each category, by name and
+/// description.
+pub fn overview_skill<'s>(
+    catalog: &Catalog,
+    profile: &Profile<'_>,
+    mcp: &str,
+    skills: impl Iterator<Item = (&'s str, &'s str)>,
+) -> String {
+    let title = catalog.title().unwrap_or_else(|| "Tools".into());
+    let tools = counted(profile.tools.len(), "tool");
+    let skills: Vec<(&str, &str)> = skills.collect();
+    let names = skills.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let description = format!("{}: {tools} to find, read about and call: {names}", clean_line(&title));
+    let description = clipped(&description.replace("---", "–"), MAX_DESCRIPTION - 1).into_owned();
+    let mut markdown = format!(
+        "{}\n# {}\n\n{tools}. Read the page of a tool before its first call: it has the arguments, the rules and a \
+         ready-made call.\n\n\
+         - Find a tool: [llms.txt](llms.txt) lists all, and so does [tools/README.md](tools/README.md) by category.\n\
+         - Call a tool: over MCP at <{mcp}>, or over HTTP as [openapi.json](openapi.json) describes.\n\n## Skills\n\n",
+        front_matter(&free_name(&title, 1, &mut HashSet::new()), &description),
+        inline(&title),
+    );
+    for (name, description) in skills {
+        markdown +=
+            &format!("- [{name}](.well-known/agent-skills/{name}/{SKILL}): {}\n", inline(description));
+    }
+    markdown
 }
 
 /// The front matter. Readers of YAML 1.1 and 1.2 read both values as text.

@@ -281,9 +281,18 @@ fn the_docs_list_every_route_and_no_other() {
             .replace("{block}", "N"),
     };
     let served = api["paths"].as_object().unwrap().keys().map(written);
-    // Pages for people, and a protocol of its own.
+    // Pages for people, files for those who look for servers, and a protocol of its own.
     let pages = ["/approvals.html", "/sessions.html", "/usage.html", "/servers.html"];
-    let others = ["/", "/mcp", "/sign-in", "/sign-out"].into_iter().chain(pages);
+    let looked_for = [
+        "/.well-known/llms.txt",
+        "/skill.md",
+        "/.well-known/agent-skills/index.json",
+        "/mcp/server-card",
+        "/.well-known/ai-catalog.json",
+        "/robots.txt",
+        "/sitemap.xml",
+    ];
+    let others = ["/", "/mcp", "/sign-in", "/sign-out"].into_iter().chain(pages).chain(looked_for);
     let expected: BTreeSet<String> = served.chain(others.map(str::to_string)).collect();
     assert_eq!(documented, expected);
 }

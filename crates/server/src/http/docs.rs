@@ -44,6 +44,15 @@ pub(super) async fn page(context: RequestContext) -> Result<Response, Problem> {
     shared.slowly(&caller, move || pages.answer()).await?
 }
 
+/// `GET /`: the home page, or `llms.txt` for a client that prefers Markdown or plain text.
+pub(super) async fn home(context: RequestContext) -> Result<Response, Problem> {
+    let answer = match preferred(&context.request.headers, &[Media::Html, Media::Markdown, Media::Text]) {
+        Some(media @ (Media::Markdown | Media::Text)) => llms_txt_as(context, media).await,
+        _ => page(context).await,
+    };
+    answer.map(by_accept)
+}
+
 /// A file that pages load, such as their style sheet. The answer for any other name shows nothing of the catalog, since the
 /// request needs no token.
 pub(super) async fn asset(context: OpenRequest) -> Result<Response, Problem> {
@@ -278,7 +287,11 @@ pub(super) async fn registry(context: RequestContext) -> Result<Response, Proble
 
 /// `GET /llms.txt`.
 pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
-    made(context, |view| Tagged::new(llms_txt(view.catalog(), &view.profile()), Media::Text)).await
+    llms_txt_as(context, Media::Text).await
+}
+
+async fn llms_txt_as(context: RequestContext, media: Media) -> Result<Response, Problem> {
+    made(context, move |view| Tagged::new(llms_txt(view.catalog(), &view.profile()), media)).await
 }
 
 async fn made(

@@ -31,6 +31,7 @@ mod session_cookie;
 mod sign_in;
 mod try_it;
 mod unread;
+mod well_known;
 mod workspace;
 
 pub use crate::response::ProblemCode;

@@ -17,7 +17,9 @@ use super::metrics::{self, Route};
 use super::openapi::describe;
 use super::profile::PathProfile;
 use super::request_context::Shared;
-use super::{challenge, docs, functions, health, jobs, operate, result_data, sign_in, try_it, workspace};
+use super::{
+    challenge, docs, functions, health, jobs, operate, result_data, sign_in, try_it, well_known, workspace,
+};
 use crate::auth::METADATA;
 use crate::mcp;
 use crate::response::{Problem, ProblemCode};
@@ -30,18 +32,21 @@ pub(super) const MCP: &str = "/mcp";
 type Entry = (&'static str, Route, fn() -> MethodRouter<Arc<Shared>>);
 
 /// The routes that answer everybody. Their answers show nothing of the catalog. `routes.md` lists what each answer shows.
-static OPEN: [Entry; 7] = [
+static OPEN: [Entry; 10] = [
     ("/healthz", Route::Health, || get(health::alive)),
     ("/readyz", Route::Health, || get(health::ready)),
     (METADATA, Route::Health, || get(challenge::metadata)),
     ("/.well-known/oauth-protected-resource/{*path}", Route::Health, || get(challenge::metadata)),
+    ("/.well-known/ai-catalog.json", Route::Health, || get(well_known::cards)),
+    ("/mcp/server-card", Route::Health, || get(well_known::server_card)),
+    ("/robots.txt", Route::Health, || get(well_known::robots)),
     ("/sign-in", Route::SignIn, || get(sign_in::show).post(sign_in::sign_in)),
     ("/sign-out", Route::SignIn, || post(sign_in::sign_out)),
     ("/assets/{file}", Route::Page, || get(docs::asset)),
 ];
 
 /// The routes that answer callers, who see their view of the catalog; without that of MCP.
-static FOR_CALLERS: [Entry; 23] = [
+static FOR_CALLERS: [Entry; 29] = [
     ("/v1/reload", Route::Function, || post(operate::reload)),
     ("/v1/payload", Route::Function, || post(jobs::payload)),
     ("/v1/prompt", Route::Function, || post(jobs::prompt)),
@@ -56,7 +61,13 @@ static FOR_CALLERS: [Entry; 23] = [
     ("/tools/{*path}", Route::Doc, || get(docs::page).post(try_it::try_tool)),
     ("/registry.json", Route::Catalog, || get(docs::registry)),
     ("/llms.txt", Route::Catalog, || get(docs::llms)),
+    ("/.well-known/llms.txt", Route::Catalog, || get(well_known::llms)),
+    ("/.well-known/agent-skills/{*path}", Route::Catalog, || get(well_known::skills)),
+    ("/.well-known/skills/{*path}", Route::Catalog, || get(well_known::skills)),
+    ("/skill.md", Route::Catalog, || get(well_known::skill)),
+    ("/sitemap.xml", Route::Catalog, || get(well_known::sitemap)),
     ("/openapi.json", Route::Catalog, || get(describe)),
+    ("/", Route::Page, || get(docs::home)),
     ("/approvals.html", Route::Page, || get(operate::approvals)),
     ("/approvals/{id}", Route::Page, || get(operate::approval).post(operate::decision)),
     ("/sessions.html", Route::Page, || get(operate::sessions)),
@@ -153,9 +164,11 @@ mod tests {
         let described = document["paths"].as_object().unwrap();
         for (pattern, ..) in table() {
             let fixed = pattern.split("{*").next().unwrap_or_default();
-            let others =
-                ["/.well-known", "/sign-", "/assets/", "/approvals", "/sessions", "/usage", "/servers"];
-            let is_other = others.iter().any(|other| fixed.starts_with(other));
+            let others = [
+                "/.well-known", "/mcp/", "/robots.txt", "/sitemap.xml", "/skill.md", "/sign-", "/assets/",
+                "/approvals", "/sessions", "/usage", "/servers",
+            ];
+            let is_other = fixed == "/" || others.iter().any(|other| fixed.starts_with(other));
             let is_described = described.keys().any(|path| path.starts_with(fixed));
             assert!(is_other || is_described || fixed == "/v1/{function}", "{}", pattern);
         }
