@@ -53,7 +53,7 @@ pub async fn events(state: &str) -> Result<Vec<Event>> {
         return Err(format!("there is no state at {state}").into());
     }
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-    let state = open(Some(state), Path::new(""), |name| std::env::var(name).ok())?;
+    let state = open(Some(state), 1, Path::new(""), |name| std::env::var(name).ok())?;
     Ok(every_event(&state, EventQuery::default()).await?)
 }
 

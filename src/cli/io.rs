@@ -23,6 +23,9 @@ const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 /// Longest text on stdin, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Longest secret in a file, in bytes.
+const MAX_SECRET: u64 = 64 << 10;
+
 /// The streams and variables of one run; a clone is of the same run.
 #[derive(Clone)]
 pub struct Io(Arc<Streams>);
@@ -149,9 +152,16 @@ impl Io {
         }
     }
 
-    /// A variable of the environment, if it is text.
+    /// A variable of the environment, if it is text. Without it, the content of the file that `NAME_FILE` names, as runtimes of
+    /// containers hand out secrets.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
-        (self.0.variable)(name)?.into_string().ok()
+        if let Some(value) = (self.0.variable)(name) {
+            return value.into_string().ok();
+        }
+        let file = (self.0.variable)(&format!("{name}_FILE"))?;
+        let mut text = String::new();
+        File::open(file).ok()?.take(MAX_SECRET).read_to_string(&mut text).ok()?;
+        Some(text.trim_end_matches(['\r', '\n']).to_string())
     }
 
     /// A variable of the environment that names an absolute path.

@@ -86,6 +86,34 @@ impl Signals {
     }
 }
 
+/// Reloads at each SIGHUP, where the run has the process to itself; called in a runtime. Without it, the system ends the process.
+#[cfg(unix)]
+pub(super) fn reload_at_hangup(io: &Io, reload: impl Fn() + Send + 'static) {
+    use tokio::signal::unix::{SignalKind, signal};
+    if io.is_process()
+        && let Ok(mut hangups) = signal(SignalKind::hangup())
+    {
+        tokio::spawn(async move {
+            while hangups.recv().await.is_some() {
+                reload();
+            }
+        });
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn reload_at_hangup(_: &Io, _: impl Fn() + Send + 'static) {}
+
+/// Tells systemd that the server is ready, or is about to stop, where systemd has started this process as `Type=notify`.
+pub(super) fn tell_systemd(io: &Io, is_ready: bool) {
+    #[cfg(unix)]
+    if io.is_process() {
+        let state = if is_ready { sd_notify::NotifyState::Ready } else { sd_notify::NotifyState::Stopping };
+        // Without systemd, nobody listens.
+        let _ = sd_notify::notify(&[state]);
+    }
+}
+
 /// The requests to end, by signals or by who started the run.
 #[derive(Clone)]
 pub(super) struct StopRequests(tokio::sync::watch::Receiver<usize>);

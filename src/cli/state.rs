@@ -35,8 +35,8 @@ impl StateArgs {
         configured: &config::State,
     ) -> Result<Arc<StateStore>, CommandError> {
         match &self.state {
-            Some(at) => self.opened(io, Some(at), Path::new("")),
-            None => self.opened(io, configured.url.as_deref(), &args.folder()),
+            Some(at) => opened(io, Some(at), configured.connections, Path::new("")),
+            None => opened(io, configured.url.as_deref(), configured.connections, &args.folder()),
         }
     }
 
@@ -61,13 +61,19 @@ impl StateArgs {
                 root.join(&at).display()
             )));
         }
-        self.opened(io, Some(&at), &root)
+        // A command that reads asks one thing at a time.
+        opened(io, Some(&at), 1, &root)
     }
+}
 
-    fn opened(&self, io: &Io, at: Option<&str>, root: &Path) -> Result<Arc<StateStore>, CommandError> {
-        let io = io.clone();
-        Ok(open(at, root, move |name: &str| io.variable(name))?)
-    }
+fn opened(
+    io: &Io,
+    at: Option<&str>,
+    connections: usize,
+    root: &Path,
+) -> Result<Arc<StateStore>, CommandError> {
+    let io = io.clone();
+    Ok(open(at, connections, root, move |name: &str| io.variable(name))?)
 }
 
 /// The state of each server that has run here, for commands that name no catalog.

@@ -9,6 +9,8 @@ mod profiles;
 mod routes;
 mod security;
 mod shares;
+#[cfg(unix)]
+mod systemd;
 mod well_known;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -188,11 +190,15 @@ impl Server {
     pub fn terminate(&self) {
         match &self.run {
             Running::Thread(io, _) => io.stop(),
-            Running::Process(child) => {
-                let id = child.id().to_string();
-                assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-            }
+            Running::Process(_) => self.signal("TERM"),
         }
+    }
+
+    /// Sends a signal to its process.
+    pub fn signal(&self, name: &str) {
+        let Running::Process(child) = &self.run else { panic!("no process of its own") };
+        let (name, id) = (format!("-{name}"), child.id().to_string());
+        assert!(Command::new("kill").args([name, id]).status().unwrap().success());
     }
 
     /// Waits for its end; its exit code.

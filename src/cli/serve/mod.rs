@@ -19,7 +19,7 @@ use crate::cli::progress::Spinner;
 use crate::cli::seed::find_template;
 use crate::cli::servers::{remembering, waiting_for};
 use crate::cli::services::for_server;
-use crate::cli::signals::StopRequests;
+use crate::cli::signals::{StopRequests, reload_at_hangup, tell_systemd};
 use crate::cli::state::{StateArgs, delete_old_state};
 use crate::cli::word::word;
 use follow::{keep_current, log_cost, log_definitions};
@@ -431,7 +431,14 @@ async fn listen(
     let service = HttpService::new(Arc::clone(&live), hosts, callers, configured.limits);
     let service = service.with_mcp(mcp);
     args.announce(io, address, &live);
-    let served = listener.serve(Arc::new(service), stop.reach(1), || streams.cancel()).await;
+    let of_hangups = Arc::clone(&live);
+    reload_at_hangup(io, move || _ = of_hangups.nudge());
+    tell_systemd(io, true);
+    let stopped = async {
+        stop.reach(1).await;
+        tell_systemd(io, false);
+    };
+    let served = listener.serve(Arc::new(service), stopped, || streams.cancel()).await;
     served.map_err(|error| failed(format!("cannot start: {error}")))
 }
 

@@ -294,3 +294,15 @@ fn a_request_says_once_and_plainly_whom_it_asks() {
     assert_eq!(absolute("http://user@localhost/healthz", "localhost"), 400);
     assert_eq!(status("GET http://localhost/healthz HTTP/1.1", ""), 400);
 }
+
+#[test]
+fn a_secret_may_be_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, "of-a-file-0123456789abcdef\n").unwrap();
+    let variables = [("T_AGENTS_FILE", file.to_str().unwrap())];
+    let server = Server::of(TOOLS, "[[serve.token]]\nenv = \"T_AGENTS\"\n", &variables);
+    assert_eq!(server.get("/v1", &[]).status(), 401);
+    let token = [("authorization", "Bearer of-a-file-0123456789abcdef")];
+    assert_eq!(server.get("/v1", &token).status(), 200);
+}

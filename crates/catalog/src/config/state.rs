@@ -11,6 +11,9 @@ pub struct State {
     /// A file for SQLite, relative to the configuration, or `postgres://...`, in which `${NAME}` stands for the
     /// environment variable `NAME`.
     pub url: Option<String>,
+    /// Most connections of this process to PostgreSQL.
+    #[schemars(range(min = 1))]
+    pub connections: usize,
     /// Days that state is kept.
     #[schemars(range(min = 1))]
     pub days: u64,
@@ -33,7 +36,13 @@ pub enum WhenUnwritable {
 
 impl Default for State {
     fn default() -> Self {
-        Self { url: None, days: 30, redact: Vec::new(), when_unwritable: WhenUnwritable::RefuseWrites }
+        Self {
+            url: None,
+            connections: 8,
+            days: 30,
+            redact: Vec::new(),
+            when_unwritable: WhenUnwritable::RefuseWrites,
+        }
     }
 }
 

@@ -31,7 +31,8 @@ mod wait_budget;
 use std::path::Path;
 use std::sync::Arc;
 
-use toolcrib_catalog::config::Environment;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use toolcrib_catalog::config::{Environment, MissingVariable};
 
 pub use approvals::{Approval, ApprovalResponse, ApprovalStatus, HiddenValue};
 pub(crate) use bounds::MAX_BYTES_OF_CALLER;
@@ -52,10 +53,11 @@ pub use summaries::Usage;
 pub use sums::SessionSummary;
 pub use wait_budget::WaitBudget;
 
-/// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value
-/// of `variable` for `NAME`. Without a place it is in memory.
+/// Opens the state at `at`: a file, relative to `root`, or `postgres://...` over so many `connections` at most, in which
+/// `${NAME}` stands for the value of `variable` for `NAME`. Without a place it is in memory.
 pub fn open(
     at: Option<&str>,
+    connections: usize,
     root: &Path,
     variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Result<Arc<StateStore>, StateError> {
@@ -65,11 +67,10 @@ pub fn open(
     if at.rsplit_once("${").is_some_and(|(_, name)| !name.contains('}')) {
         return Err(StateError::Failed("`${` without a `}`".into()));
     }
-    let at =
-        Environment::new(variable).filled(at).map_err(|missing| StateError::Failed(missing.to_string()))?;
-    if at.starts_with("postgres://") || at.starts_with("postgresql://") {
+    let at = filled(at, Arc::new(variable)).map_err(|missing| StateError::Failed(missing.to_string()))?;
+    if is_postgres(&at) {
         #[cfg(feature = "postgres")]
-        return Ok(Arc::new(StateStore::postgres(&at)?));
+        return Ok(Arc::new(StateStore::postgres(&at, connections)?));
         #[cfg(not(feature = "postgres"))]
         return Err(StateError::Failed(
             "this toolcrib was built without PostgreSQL; build it with `--features postgres`".into(),
@@ -81,5 +82,43 @@ pub fn open(
             toolcrib_definition::clean_line(scheme)
         ))),
         None => Ok(Arc::new(StateStore::open(&root.join(at))?)),
+    }
+}
+
+fn is_postgres(at: &str) -> bool {
+    at.starts_with("postgres://") || at.starts_with("postgresql://")
+}
+
+/// The place with the values of its variables. Those in the user and the password of a URL may have any characters.
+fn filled(
+    at: &str,
+    variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+) -> Result<String, MissingVariable> {
+    let user = at.find("://").map(|scheme| scheme + 3).zip(at.rfind('@')).filter(|(from, to)| from < to);
+    let (from, to) = user.filter(|_| is_postgres(at)).unwrap_or_default();
+    let of_user = Arc::clone(&variable);
+    let encoded = move |name: &str| Some(utf8_percent_encode(&of_user(name)?, NON_ALPHANUMERIC).to_string());
+    let plain = Environment::new(move |name| variable(name));
+    let user = Environment::new(encoded).filled(&at[from..to])?;
+    Ok(format!("{}{user}{}", plain.filled(&at[..from])?, plain.filled(&at[to..])?))
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_user_and_a_password_of_any_characters_arrive(user in "[^\\x00]{1,20}", password in "[^\\x00]{0,20}") {
+            let values = [("U", user.clone()), ("P", password.clone()), ("H", "db.example".to_string())];
+            let variable = move |name: &str| Some(values.iter().find(|(known, _)| *known == name)?.1.clone());
+            let url = filled("postgres://${U}:${P}@${H}/x", Arc::new(variable)).unwrap();
+            let config: tokio_postgres::Config = url.parse().unwrap();
+            prop_assert_eq!(config.get_user(), Some(&*user));
+            prop_assert_eq!(config.get_password(), Some(password.as_bytes()));
+            prop_assert_eq!(config.get_dbname(), Some("x"));
+        }
     }
 }

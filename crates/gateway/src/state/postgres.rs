@@ -33,9 +33,6 @@ const SCHEMA_PATIENCE: Duration = Duration::from_secs(60);
 /// Idle time after which a connection is checked for a living peer.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// Most connections of one process.
-const CONNECTIONS: usize = 8;
-
 /// Advisory lock of a process that makes the schema.
 const LOCK: i64 = 0x746f_6f6c_6372_6962;
 
@@ -51,11 +48,11 @@ pub(super) struct Postgres {
 }
 
 impl Postgres {
-    /// The database at a URL. The connection is made at the first use.
-    pub(super) fn new(url: &str) -> Result<Self> {
+    /// The database at a URL, over so many connections at most. They are made at their first use.
+    pub(super) fn new(url: &str, connections: usize) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| StateError::Failed(format!("PostgreSQL: {error}")))?;
-        Ok(Self { pool: pool(url)?, has_schema: OnceCell::new(), runtime: Some(runtime) })
+        Ok(Self { pool: pool(url, connections)?, has_schema: OnceCell::new(), runtime: Some(runtime) })
     }
 
     fn wait<T>(&self, most: Duration, doing: impl Future<Output = Result<T>>) -> Result<T> {
@@ -169,7 +166,7 @@ impl ToSql for Parameter<'_> {
 }
 
 /// Connections to a URL. No error contains the URL, which may hold a password.
-fn pool(url: &str) -> Result<Pool> {
+fn pool(url: &str, connections: usize) -> Result<Pool> {
     // We always check certificates.
     let url =
         url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
@@ -206,7 +203,7 @@ fn pool(url: &str) -> Result<Pool> {
         })
     });
     let pool = Pool::builder(manager)
-        .max_size(CONNECTIONS)
+        .max_size(connections.max(1))
         .runtime(deadpool_postgres::Runtime::Tokio1)
         .wait_timeout(Some(PATIENCE))
         .create_timeout(Some(PATIENCE))

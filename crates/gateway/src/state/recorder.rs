@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::database::{Access, Database, Result, Sql, StateError, values};
+use super::database::{Access, Database, Result, Sql, StateError, Transaction, values};
 use super::event::Event;
 use super::event_rows::write;
 use toolcrib_definition::guard::{guarded_now, locked};
@@ -161,28 +161,51 @@ impl Shared {
         }
     }
 
-    /// Writes the queued events. After a failed write it first tests whether there is room again.
+    /// Writes the queued events. After a failed write it first tests whether there is room again. Events that then still cannot
+    /// be written are lost, so that one of them does not keep back all others.
     fn write(&self) -> Result<()> {
-        let given = std::mem::take(&mut *locked(&self.events));
         let has_failed = locked(&self.problem).is_some();
-        let written = guarded_now(|| {
-            self.database.run(Access::Write, &mut |sql| {
-                if has_failed {
-                    probe(sql)?;
-                }
-                write(sql, &given, self.database.is_volatile())
-            })
-        });
-        let written = written.unwrap_or_else(|_| {
-            Err(StateError::Failed("the write failed inside toolcrib and is tried again".into()))
-        });
+        let probed = if has_failed { self.run(&mut probe) } else { Ok(()) };
+        let given = if probed.is_ok() { std::mem::take(&mut *locked(&self.events)) } else { Vec::new() };
+        let written =
+            probed.and_then(|()| self.run(&mut |sql| write(sql, &given, self.database.is_volatile())));
         self.note(written.as_ref().err());
-        if written.is_err() {
-            self.lost.fetch_add(given.len() as u64, Relaxed);
+        let count = given.len();
+        if written.is_err() && !has_failed {
+            self.wait_again(given);
+            return written;
+        }
+        if written.is_err() && count > 0 {
+            self.lose(count);
         }
         // This comes last: a caller who sees an empty queue then also sees the result of the write.
-        self.waiting.fetch_sub(given.len(), Release);
+        self.waiting.fetch_sub(count, Release);
         written
+    }
+
+    fn run(&self, transaction: Transaction<'_>) -> Result<()> {
+        let run = guarded_now(|| self.database.run(Access::Write, transaction));
+        let mistake = "the write failed inside toolcrib and is tried again";
+        run.unwrap_or_else(|_| Err(StateError::Failed(mistake.into())))
+    }
+
+    /// Puts events back to the front of the queue, as many as there is room for.
+    fn wait_again(&self, mut given: Vec<Event>) {
+        let mut events = locked(&self.events);
+        let room = ROOM.saturating_sub(events.len());
+        let lost = given.len().saturating_sub(room);
+        given.truncate(room);
+        events.splice(..0, given);
+        drop(events);
+        if lost > 0 {
+            self.lose(lost);
+            self.waiting.fetch_sub(lost, Release);
+        }
+    }
+
+    fn lose(&self, count: usize) {
+        self.lost.fetch_add(count as u64, Relaxed);
+        tracing::warn!(count, "events are lost");
     }
 
     /// Records the result of the last write, and logs the result if it has changed.

@@ -177,7 +177,7 @@ mod tests {
             state.record(Event { detail: long.clone(), ..Event::default() });
             let _ = state.flush().await;
         }
-        assert_eq!(state.health().lost, 1);
+        assert_eq!(state.health().lost, 0);
         let refused = state.set_session_context(&session, &vec![long; 3].into()).await.unwrap_err();
         assert!(refused.to_string().contains("full"), "{refused}");
         assert_eq!(state.session_context(&session).await, Ok(None));

@@ -34,8 +34,8 @@ impl StateStore {
 
     /// State at this URL of PostgreSQL. The connection is made at the first use.
     #[cfg(feature = "postgres")]
-    pub fn postgres(url: &str) -> Result<Self> {
-        Ok(Self::on(super::postgres::Postgres::new(url)?))
+    pub fn postgres(url: &str, connections: usize) -> Result<Self> {
+        Ok(Self::on(super::postgres::Postgres::new(url, connections)?))
     }
 
     /// State in this database.
