@@ -105,6 +105,25 @@ fn a_person_signs_in_with_a_token_and_out_again() {
 }
 
 #[test]
+fn who_has_signed_out_is_signed_out_at_every_server_of_this_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = format!("[state]\nurl = {:?}\n\n{TOKENS}", folder.path().join("state.db"));
+    let (one, other) = (Server::with(&state, &VARIABLES), Server::with(&state, &VARIABLES));
+    let mut browser = signed_in(&one, READER);
+    let (name, value) = browser.cookie(&one.url(""), "toolcrib-session").unwrap();
+    let port = |server: &Server| server.address.rsplit_once(':').unwrap().1.to_string();
+    let of_other = name.replace(&port(&one), &port(&other));
+    let is_in_at_other = || {
+        let asking = client().get(other.url("/")).header("cookie", format!("{of_other}={value}"));
+        asking.header("accept", "text/html").send().unwrap().status() == 200
+    };
+    assert!(is_in_at_other());
+    let page = browser.open(&one.url("/"));
+    browser.submit(&page, "/sign-out", &[]);
+    assert!(!is_in_at_other());
+}
+
+#[test]
 fn a_person_sees_what_their_roles_see_and_nothing_else() {
     let server = guarded();
     let (mut reader, mut admin) = (signed_in(&server, READER), signed_in(&server, ADMIN));

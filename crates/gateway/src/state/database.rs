@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use serde::de::DeserializeOwned;
 
 /// Version of the schema.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// The whole schema.
 pub(super) const SCHEMA: &str = include_str!("schema.sql");

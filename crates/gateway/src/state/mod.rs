@@ -12,6 +12,7 @@ mod call_search;
 mod callers;
 mod clock;
 mod database;
+mod ended_cookies;
 mod event;
 mod event_rows;
 mod events;

@@ -129,6 +129,12 @@ CREATE TABLE tool_hash_key (
     key text NOT NULL
 );
 
+-- Hashes of the cookies of people who have signed out, until these would have ended.
+CREATE TABLE ended_cookies (
+    cookie text PRIMARY KEY,
+    until bigint NOT NULL
+);
+
 -- The page of an op that a session was given last.
 CREATE TABLE session_docs (
     caller text NOT NULL,

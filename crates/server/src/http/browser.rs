@@ -85,23 +85,28 @@ impl Browser<'_> {
             let callers = self.shared.authenticator.fingerprint();
             Ok(blake3::derive_key(COOKIE_KEY, format!("{secret}\n{callers}").as_bytes()))
         };
-        let key = self.shared.sign_in.key.get_or_try_init(make).await;
-        key.copied().map_err(|error: StateError| Problem::of_state(&error, "nobody can sign in now"))
+        let key = self.shared.cookie_key.get_or_try_init(make).await;
+        key.copied().map_err(|error| no_state(&error))
     }
 
     /// The cookie of the session, and what it holds, if that has not ended.
     pub(super) async fn session(self) -> Result<Option<(String, Session)>, Problem> {
         let Some(value) = self.cookie(SESSION) else { return Ok(None) };
         match Session::read(&value, &self.key().await?, now()) {
-            Some(session) if !self.shared.sign_in.has_ended(&value) => Ok(Some((value, session))),
-            _ => Ok(None),
+            Some(session) => {
+                let has_ended = self.shared.live.services().state.has_ended(&hash(&value)).await;
+                Ok((!has_ended.map_err(|error| no_state(&error))?).then_some((value, session)))
+            }
+            None => Ok(None),
         }
     }
 
-    /// Ends the session that the browser has, so that a copy of its cookie is of no use here.
+    /// Ends the session that the browser has, so that a copy of its cookie is of no use.
     pub(super) async fn end_session(self) -> Result<(), Problem> {
         if let Some((value, session)) = self.session().await? {
-            self.shared.sign_in.end(&value, session.verified.until);
+            let state = &self.shared.live.services().state;
+            let ended = state.end_cookie(&hash(&value), session.verified.until).await;
+            ended.map_err(|error| no_state(&error))?;
         }
         Ok(())
     }
@@ -159,4 +164,13 @@ impl Browser<'_> {
 
 pub(super) fn shown(name: &str) -> String {
     clean_line(name).chars().take(MAX_SHOWN).collect()
+}
+
+fn no_state(error: &StateError) -> Problem {
+    Problem::of_state(error, "nobody can sign in now")
+}
+
+/// The hash by which state knows a cookie.
+fn hash(cookie: &str) -> String {
+    blake3::hash(cookie.as_bytes()).to_hex().to_string()
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::host_check::Hosts;
-use super::session_cookie::SignIn;
 use crate::call_limiter::CallLimiter;
 use crate::response::Problem;
 use crate::{Authenticator, LiveCatalog, RequestCatalog};
@@ -35,7 +35,8 @@ pub(super) struct Shared {
     pub(super) live: Arc<LiveCatalog>,
     pub(super) hosts: Hosts,
     pub(super) authenticator: Authenticator,
-    pub(super) sign_in: SignIn,
+    /// The key of cookies.
+    pub(super) cookie_key: OnceCell<[u8; 32]>,
     pub(super) limits: ServeLimits,
     /// Whether the server is about to stop, and wants no new clients.
     pub(super) is_stopping: AtomicBool,

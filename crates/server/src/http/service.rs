@@ -31,7 +31,7 @@ impl HttpService {
         let shared = Arc::new(Shared {
             hosts,
             authenticator,
-            sign_in: Default::default(),
+            cookie_key: Default::default(),
             is_stopping: AtomicBool::new(false),
             connections: Arc::default(),
             call_limiter: Arc::new(CallLimiter::new(&limits, Arc::clone(live.services()))),

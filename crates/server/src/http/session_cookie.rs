@@ -2,28 +2,11 @@
 //! the resources that the token is for, and the time at which it ends. Its signature is one line over blake3; the jars of `cookie`
 //! would bring HMAC and SHA-2 for it.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use tokio::sync::OnceCell;
 
 use crate::auth::Verified;
-use toolcrib_definition::guard::locked;
-use toolcrib_gateway::state::now;
-
-/// Most cookies that are remembered as ended.
-const MAX_ENDED: usize = 10_000;
-
-/// What signing in needs beside the callers.
-#[derive(Debug, Default)]
-pub(super) struct SignIn {
-    pub(super) key: OnceCell<[u8; 32]>,
-    /// Cookies of people who have signed out, until they would have ended.
-    ended: Mutex<HashMap<blake3::Hash, i64>>,
-}
 
 /// The content of the cookie.
 #[derive(Serialize, Deserialize)]
@@ -32,24 +15,6 @@ pub struct Session {
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) verified: Verified,
-}
-
-impl SignIn {
-    pub(super) fn end(&self, value: &str, until: i64) {
-        let mut ended = locked(&self.ended);
-        ended.retain(|_, until| *until > now());
-        if ended.len() >= MAX_ENDED
-            && let Some(first) = ended.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
-        {
-            ended.remove(&first);
-        }
-        ended.insert(blake3::hash(value.as_bytes()), until);
-    }
-
-    pub(super) fn has_ended(&self, value: &str) -> bool {
-        let ended = locked(&self.ended);
-        ended.contains_key(&blake3::hash(value.as_bytes()))
-    }
 }
 
 impl Session {
@@ -102,15 +67,5 @@ mod tests {
         ] {
             assert!(Session::read(&bad, &own, 0).is_none(), "{bad}");
         }
-    }
-
-    #[test]
-    fn cookies_that_have_ended_are_remembered_within_a_limit() {
-        let sign_in = SignIn::default();
-        for number in 0..MAX_ENDED + 10 {
-            sign_in.end(&number.to_string(), i64::MAX - number as i64);
-        }
-        assert!(sign_in.ended.lock().unwrap().len() <= MAX_ENDED);
-        assert!(sign_in.has_ended("0") && !sign_in.has_ended("x"));
     }
 }
