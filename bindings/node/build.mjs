@@ -2,7 +2,7 @@
  * Builds the package: with cargo the program and the module of Node, with TypeScript `dist`. `npm pack` and `npm install` run it.
  *
  * `TOOLCRIB_NODE_PROFILE` is the profile of both: `quick` from a checkout, `small` for what is released, or any other of
- * Cargo.toml. A quick program keeps state in SQLite only. `TOOLCRIB_NODE_PROGRAM` is a program that is built already.
+ * Cargo.toml. `TOOLCRIB_NODE_PROGRAM` is a program that is built already.
  */
 
 import { execFileSync } from "node:child_process";
@@ -26,8 +26,7 @@ function cargo(workspace, ...what) {
 
 function program() {
   const name = isWindows ? "toolcrib.exe" : "toolcrib";
-  const features = profile === "quick" ? [] : ["--features", "postgres"];
-  return process.env.TOOLCRIB_NODE_PROGRAM ?? join(cargo(root, "--bin", "toolcrib", ...features), name);
+  return process.env.TOOLCRIB_NODE_PROGRAM ?? join(cargo(root, "--bin", "toolcrib", "--features", "otel,postgres"), name);
 }
 
 function library() {

@@ -1,7 +1,7 @@
 """Builds the wheel: the program first, which goes among its scripts, and then with maturin the extension.
 
 ``TOOLCRIB_PYTHON_PROFILE`` is the profile of both: ``quick`` from a checkout, ``small`` for what is released, or any other of
-Cargo.toml. A quick program keeps state in SQLite only. ``TOOLCRIB_PYTHON_PROGRAM`` is a program that is built already.
+Cargo.toml. ``TOOLCRIB_PYTHON_PROGRAM`` is a program that is built already.
 """
 
 import os
@@ -27,9 +27,8 @@ def _program() -> Path:
     """The program, built in the target folder of the checkout."""
     if given := os.environ.get("TOOLCRIB_PYTHON_PROGRAM"):
         return Path(given)
-    command = ["cargo", "build", "--locked", "--profile", _profile(), "--bin", "toolcrib"]
-    features = [] if _profile() == "quick" else ["--features", "postgres"]
-    subprocess.run([*command, *features], cwd=ROOT, env={**os.environ, "CARGO_TARGET_DIR": str(_target())}, check=True)
+    command = ["cargo", "build", "--locked", "--profile", _profile(), "--features", "otel,postgres", "--bin", "toolcrib"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "CARGO_TARGET_DIR": str(_target())}, check=True)
     return _target() / ("debug" if _profile() == "dev" else _profile()) / PROGRAM
 
 

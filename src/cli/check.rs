@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::CatalogArgs;
 use super::error::{CommandError, CommandResult};
 use super::eval::check_labels;
+use super::features;
 use super::io::Io;
 use toolcrib_catalog::{Catalog, Checked};
 use toolcrib_definition::finding::{
@@ -58,6 +59,7 @@ impl CheckArgs {
         let mut checked = self.catalog.open(io)?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
+        features::missing(&checked.catalog.config).iter().for_each(|note| io.note(note));
         if self.suggest {
             io.print(&suggestions(&checked.catalog))?;
         } else if self.format == Form::Sarif {

@@ -14,6 +14,7 @@ mod doctor;
 mod error;
 mod escape;
 mod eval;
+mod features;
 mod findings;
 mod help;
 mod init;
@@ -54,7 +55,7 @@ use signals::finish_refreshes;
 
 /// Documentation for agent tools, read at the moment of need.
 #[derive(Debug, Parser)]
-#[command(name = "toolcrib", version, after_help = EXAMPLES, max_term_width = MAX_WIDTH)]
+#[command(name = "toolcrib", version, long_version = features::VERSION.as_str(), after_help = EXAMPLES, max_term_width = MAX_WIDTH)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,

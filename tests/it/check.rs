@@ -25,6 +25,20 @@ fn a_file_over_the_limit_fails() {
 }
 
 #[test]
+fn a_program_says_what_it_was_built_with_and_what_a_configuration_lacks() {
+    let settings =
+        "[state]\nurl = \"postgres://db/tools\"\n\n[telemetry]\notlp = \"http://localhost:4318\"\n";
+    let folder = fixture::folder(&[("a.yaml", GOOD), ("toolcrib.toml", settings)]);
+    let checked = fixture::run(&["check", text(folder.path())]);
+    let version = fixture::run(&["--version"]).stdout;
+    assert!(version.starts_with(&format!("toolcrib {}", env!("CARGO_PKG_VERSION"))), "{version}");
+    for (name, has) in [("postgres", cfg!(feature = "postgres")), ("otel", cfg!(feature = "otel"))] {
+        let told = checked.stderr.contains(&format!("with the feature `{name}`"));
+        assert_eq!((version.contains(name), told), (has, !has), "{version}{}", checked.stderr);
+    }
+}
+
+#[test]
 fn the_json_report() {
     let folder =
         fixture::folder(&[("a.yaml", "name: a\ndescripton: Reads text.\nparameters:\n  type: dict\n")]);
