@@ -35,7 +35,11 @@ const FAR: &str = include_str!("far.txt");
 const LANGUAGES: &str = include_str!("languages.tsv");
 
 /// Requests over catalogs with everyday requests, and over others: catalog, expected tools, query.
-const LISTS: [(&str, &str); 2] = [("plain", include_str!("plain.tsv")), ("sixty", include_str!("sixty.tsv"))];
+const LISTS: [(&str, &str); 3] = [
+    ("plain", include_str!("plain.tsv")),
+    ("sixty", include_str!("sixty.tsv")),
+    ("spoken", include_str!("spoken.tsv")),
+];
 
 const SETS: [(&str, &str); 6] = [
     ("metatool", "queries.jsonl"),
@@ -124,10 +128,7 @@ fn ask(catalog: &Catalog, query: &str, gold: &[usize], sums: &mut Sums, set: Opt
     }
     let mode = std::env::args().nth(3).unwrap_or_default();
     if let Some(set) = set.filter(|set| {
-        mode == "features"
-            && !set.starts_with("everyday merged")
-            && !set.starts_with("everyday language")
-            && !set.starts_with("everyday list sixty")
+        mode == "features" && !set.starts_with("everyday merged") && !set.starts_with("everyday language")
     }) && let Some(seen) = catalog.index.observe(query)
     {
         let terms =
@@ -177,7 +178,7 @@ fn ask_lists(folders: &[PathBuf]) {
     for (list, text) in LISTS {
         let mut sums = Sums::default();
         for line in text.lines() {
-            let [file, wanted, query] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+            let [file, wanted, query] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
             let (names, catalog) = known.entry(file).or_insert_with(|| {
                 let (file, server) = file.split_once('/').unwrap_or((file, ""));
                 let path = folders.iter().map(|folder| folder.join(file)).find(|path| path.exists()).unwrap();
@@ -189,8 +190,8 @@ fn ask_lists(folders: &[PathBuf]) {
             });
             let is_gold = |tool: &usize| wanted.split(',').any(|gold| same(gold) == names[*tool]);
             let gold: Vec<usize> = (0..names.len()).filter(is_gold).collect();
-            assert!(!gold.is_empty(), "{line}: {names:?}");
-            ask(catalog, query, &gold, &mut sums, Some(&format!("everyday list {list}")));
+            assert_eq!(gold.is_empty(), wanted.is_empty(), "{line}: {names:?}");
+            ask(catalog, query, &gold, &mut sums, Some(&format!("everyday {list} {file}")));
         }
         report(list, &mut sums);
     }
@@ -233,7 +234,7 @@ fn processor_micros() -> u128 {
     text.split(' ').next().and_then(|nanos| nanos.parse::<u128>().ok()).unwrap_or_default() / 1000
 }
 
-/// Time of the processor to build an index of many tools, made of those of a set under other names, and to search it.
+/// Time of the processor to build an index of many tools, made of those of a set under other names, and time to search it.
 fn scale(tools: &[IndexEntry], rows: &[Value]) {
     for size in [1_000, 10_000] {
         let mut entries: Vec<IndexEntry> = tools.iter().cycle().take(size).cloned().collect();
@@ -248,15 +249,19 @@ fn scale(tools: &[IndexEntry], rows: &[Value]) {
         let mut micros: Vec<u128> = Vec::new();
         for row in rows {
             let query = row["query"].as_str().unwrap();
-            let start = Instant::now();
-            index.find(SearchRequest { query, within: None, limit: 5 });
-            micros.push(start.elapsed().as_micros());
+            // The least of five times: other programs take part of the rest.
+            let time = |_| {
+                let start = Instant::now();
+                index.find(SearchRequest { query, within: None, limit: 5 });
+                start.elapsed().as_micros()
+            };
+            micros.extend((0..5).map(time).min());
         }
         micros.sort_unstable();
         println!(
-            "{size} tools: index {built} ms, search p50 {} us, p90 {} us",
+            "{size} tools: index {built} ms, search p50 {} us, p99 {} us",
             micros[micros.len() / 2],
-            micros[micros.len() * 9 / 10]
+            micros[micros.len() * 99 / 100]
         );
     }
 }
