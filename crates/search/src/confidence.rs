@@ -5,13 +5,16 @@
 use super::candidate::Candidate;
 use super::index::Index;
 use super::query::{Query, Unit};
+use super::rank::Nearness;
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
 /// Confidence of the first hit below which the verdict is `unsure`.
-pub(super) const UNSURE: f32 = 0.45;
+pub(super) const UNSURE: f32 = 0.55;
 /// Least probability that any hit fits where the first hit has every word of the query.
 const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
+/// How much less the score of a rival may be: then either may be right.
+const RIVAL: f32 = 1.5;
 /// Weight from which a sense counts as the word itself.
 const LITERAL: f32 = 0.8;
 
@@ -21,14 +24,13 @@ pub(super) struct Features {
     pub(super) hit: Candidate,
     /// Share of the query's topics that it meets literally.
     literally: f32,
-    /// Nearness of its words to the query's objects: the least one, and that of each unit.
-    least: f32,
+    /// Nearness of its words to each unit of the query.
     units: Vec<f32>,
     /// Score of the next hit, or the first, less its own.
     next: f32,
     place: f32,
-    /// Logarithm of the query's length.
-    length: f32,
+    /// Logarithm of the number of first hits whose scores are no worse, or hardly, its own included.
+    rivals: f32,
 }
 
 /// A value of a logistic model, with its weight.
@@ -55,17 +57,16 @@ impl Index {
     /// Features of the hit at a position, given the scores of the first hits.
     pub(super) fn features(&self, query: &Query, place: usize, hit: &Candidate, scores: &[f32]) -> Features {
         let entry = hit.entry;
-        let units: Vec<f32> = query.units.iter().map(|unit| self.unit_nearness(unit, entry)).collect();
+        let units = self.units_near(query, entry, &mut Nearness::default());
         let is_literal = |unit: &Unit| self.met(unit, entry).any(|(sense, _)| sense.weight >= LITERAL);
         let other = scores.get(if place == 0 { 1 } else { 0 });
         Features {
             hit: *hit,
             literally: covered(query, query.units.iter().map(|unit| f32::from(u8::from(is_literal(unit))))),
-            least: least(query, &units),
             units,
             next: other.copied().unwrap_or(0.0) - hit.score,
             place: (place as f32 + 1.0).ln(),
-            length: (query.length as f32 + 1.0).ln(),
+            rivals: (scores.iter().filter(|score| **score > hit.score - RIVAL).count().max(1) as f32).ln(),
         }
     }
 
@@ -85,6 +86,7 @@ impl Index {
         let least = least(query, &near);
         let together = covered(query, near.into_iter());
         let first = &hits[0];
+        let length = (query.length as f32 + 1.0).ln();
         terms! {
             1.0 => -8.020,
             first.hit.meaning => 4.327,
@@ -97,7 +99,7 @@ impl Index {
             first.hit.agrees => 0.283,
             first.hit.extra => -0.160,
             first.hit.head => 0.034,
-            first.length => 0.176,
+            length => 0.176,
             (self.len() as f32).ln() => -0.123,
         }
     }
@@ -130,18 +132,18 @@ pub(super) fn of(hit: &Features, fit: f32) -> f32 {
 
 impl Features {
     /// Terms of the probability that the hit is right, given the probability that any hit fits.
-    pub(super) fn terms(&self, fit: f32) -> [Term; 10] {
+    pub(super) fn terms(&self, fit: f32) -> [Term; 9] {
         terms! {
-            1.0 => -4.519,
-            fit => 2.839,
-            self.hit.meaning => 0.608,
-            self.hit.phrase => 0.794,
-            self.hit.near => 0.080,
-            self.literally => -0.198,
-            self.least => 0.622,
-            self.next => -0.321,
-            self.place => -0.865,
-            self.length => 0.298,
+            1.0 => -2.377,
+            fit => 2.226,
+            self.hit.phrase => 1.003,
+            self.hit.near => 0.227,
+            // Its share of the words of the best candidate by words.
+            self.hit.features[0] => -0.332,
+            self.hit.agrees => 0.133,
+            self.next => -0.224,
+            self.place => -0.265,
+            self.rivals => -0.847,
         }
     }
 }
