@@ -4,8 +4,8 @@
 
 use super::candidate::Candidate;
 use super::index::Index;
+use super::nearness::Nearness;
 use super::query::{Query, Unit};
-use super::rank::Nearness;
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;

@@ -5,8 +5,8 @@
 //!    entry and word has a [`meaning`]. [`actions`] gives the action of an entry, and [`contraries`] the verbs that undo it.
 //! 3. A [`SearchRequest`] is read as a [`query`], with its [`spelling`] corrected, its [`synonyms`], and [`translations`]
 //!    from other languages. Entries whose [`tool_names`] are in the query come first.
-//! 4. The [`candidate`] entries are put in order by [`rank`], each with a [`confidence`] and a [`reason`]; they and the
-//!    verdict are the [`SearchResult`].
+//! 4. The [`candidate`] entries are put in order by [`rank`] and [`nearness`], each with a [`confidence`] and a [`reason`]; with the
+//!    verdict, they are the [`SearchResult`].
 
 mod actions;
 mod candidate;
@@ -15,6 +15,7 @@ mod contraries;
 mod index;
 mod meaning;
 pub mod model;
+mod nearness;
 pub mod pick;
 mod query;
 mod rank;

@@ -1,10 +1,9 @@
 //! Ranks entries by their fit to a query.
 
-use hashbrown::HashMap;
-
 use super::candidate::{Candidate, FEATURES, Within, order};
 use super::confidence::{self, Features};
-use super::index::{Index, SHOWN, Term};
+use super::index::Index;
+use super::nearness::Nearness;
 use super::query::Query;
 use super::reason::reason;
 use super::result::{Hit, SearchRequest, SearchResult, Verdict};
@@ -24,8 +23,6 @@ const WEIGHTS: [f32; FEATURES] = [0.2, 7.4, 5.0, 1.1, 3.0, 1.1, 1.1, 5.1, 1.3, -
 const TELLS_NEAR: f32 = 0.35;
 /// Nearness from which the head nouns of a request and of a name mean the same thing.
 const SAME_THING: f32 = 0.5;
-/// Weight of a sense from which a word is met, and no other word of the entry is nearer.
-const MET: f32 = 0.8;
 /// A query of up to `SHORT` words is short, and one of `LONG` words or more is long.
 const SHORT: f32 = 6.0;
 const LONG: f32 = 20.0;
@@ -188,65 +185,5 @@ impl Index {
             candidates[..=place].rotate_right(1);
             candidates[0].score = candidates[0].score.max(best);
         }
-    }
-
-    /// Weight of the nouns of an entry's name that are not near to any word of a query, and nearness of the head nouns.
-    fn nouns_beside(&self, query: &Query, entry: u32, near: &mut Nearness) -> (f32, f32) {
-        let (mut extra, mut head) = (0.0, 0.0_f32);
-        for term in &self.nouns[entry as usize] {
-            let (mut best, mut to_head) = (0.0_f32, 0.0_f32);
-            for (unit, nearness) in query.units.iter().zip(near.of(self, query, *term)) {
-                let said = unit.senses.iter().filter(|sense| sense.term == *term).map(|sense| sense.weight);
-                let nearness = said.fold(*nearness, f32::max);
-                if unit.topic > 0.0 && query.request.verb != Some(unit.words.start) {
-                    best = best.max(nearness);
-                }
-                if query.head.is_some_and(|head| unit.words.contains(&head)) {
-                    to_head = to_head.max(nearness);
-                }
-            }
-            extra += self.idf[*term as usize] / self.max_idf * (1.0 - best);
-            // The last noun is the head.
-            head = to_head;
-        }
-        (extra, head)
-    }
-
-    /// How near the words of an entry's name and summary are to the objects and actions of a query.
-    fn nearness(&self, query: &Query, entry: u32, near: &mut Nearness) -> f32 {
-        let units = self.units_near(query, entry, near);
-        let (mut sum, mut all) = (0.0, 0.0);
-        for (unit, nearness) in query.units.iter().zip(units).filter(|(unit, _)| unit.topic > 0.15) {
-            let weight = unit.topic * unit.weight;
-            all += weight;
-            sum += weight * nearness;
-        }
-        if all > 0.0 { sum / all } else { 0.0 }
-    }
-
-    /// How near the nearest word of an entry is to each unit, from 0 to 1.
-    pub(super) fn units_near(&self, query: &Query, entry: u32, near: &mut Nearness) -> Vec<f32> {
-        let mut nearest = vec![0.0_f32; query.units.len()];
-        let terms = self.entry_terms[entry as usize].iter();
-        for (term, _) in terms.filter(|(_, fields)| fields & SHOWN != 0) {
-            let nearness = near.of(self, query, *term);
-            nearest.iter_mut().zip(nearness).for_each(|(most, nearness)| *most = most.max(*nearness));
-        }
-        let met = |unit| self.met(unit, entry).map(|(sense, _)| sense.weight).fold(0.0, f32::max);
-        let nearer = |met: f32, nearest: f32| if met >= MET { met } else { met.max(nearest) };
-        query.units.iter().zip(nearest).map(|(unit, nearest)| nearer(met(unit), nearest)).collect()
-    }
-}
-
-/// How near words of entries are to each unit of a query. Many entries have the same words: each is compared once.
-#[derive(Default)]
-pub(super) struct Nearness(HashMap<Term, Box<[f32]>>);
-
-impl Nearness {
-    fn of(&mut self, index: &Index, query: &Query, term: Term) -> &[f32] {
-        self.0.entry(term).or_insert_with(|| {
-            let meaning = &index.term_meanings[term as usize];
-            query.units.iter().map(|unit| meaning.near(&unit.meaning)).collect()
-        })
     }
 }
