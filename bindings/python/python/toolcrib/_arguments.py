@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import enum
 import functools
 import inspect
+import itertools
 import json
+import re
 import typing
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -110,7 +113,63 @@ def schemas_of(arguments: Iterable[Argument]) -> Schemas:
     items = {
         name: {**schema["items"], **({"description": texts[name]} if texts[name] else {})} for name, schema in schemas.items()
     }
+    items, definitions = _sharing(items, definitions)
     return items, definitions, [(name, *one.note) for name, one in converters.items() if one.note]
+
+
+def schema_of_model(model: Any) -> dict[str, Any]:
+    """The schema of a pydantic model."""
+    made = model.model_json_schema(schema_generator=_Schema, union_format="primitive_type_array")
+    definitions = made.pop("$defs", {})
+    made.pop(_CLASS, None)
+    items, definitions = _sharing({"": made}, definitions)
+    return {**items[""], **({"$defs": definitions} if definitions else {})}
+
+
+_CLASS = "x-class"
+"""The keyword with the name of the class that a schema describes, until what several places share is known."""
+
+
+def _sharing(items: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schemas with a definition for each class that takes fewer bytes so than in all of its places."""
+    while found := _most_saving([items, definitions]):
+        part = json.loads(found)
+        title = re.sub(r"\W", "_", part.pop(_CLASS))
+        names = itertools.chain([title], (f"{title}_{n}" for n in itertools.count(2)))
+        name = next(one for one in names if one not in definitions)
+        items, definitions = _replaced([items, definitions], lambda one: {"$ref": f"#/$defs/{name}"} if _text_of(one) == found else one)
+        definitions[name] = part
+    plain_items, plain_definitions = _replaced([items, definitions], lambda one: {key: value for key, value in one.items() if key != _CLASS})
+    return plain_items, plain_definitions
+
+
+def _most_saving(value: Any) -> str | None:
+    """The text of the class whose definition saves most bytes, if one does."""
+    counts = collections.Counter(_text_of(part) for part in _parts(value) if _CLASS in part)
+    savings = {text: (count - 1) * len(text) - (count + 2) * len('{"$ref":"#/$defs/"}' + json.loads(text)[_CLASS]) for text, count in counts.items()}
+    best = max(savings, key=lambda text: savings[text], default=None)
+    return best if best is not None and savings[best] > 0 else None
+
+
+def _text_of(part: dict[str, Any]) -> str:
+    return json.dumps(part, sort_keys=True, separators=(",", ":"))
+
+
+def _replaced(value: Any, by: Callable[[dict[str, Any]], Any]) -> Any:
+    """A value with another one for each object in it, the outer ones first."""
+    if isinstance(value, list):
+        return [_replaced(one, by) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _replaced(one, by) for key, one in by(value).items()}
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects within a value."""
+    if isinstance(value, dict):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _parts(one)
 
 
 class _Schema(GenerateJsonSchema):
@@ -129,7 +188,8 @@ class _Schema(GenerateJsonSchema):
             schema = {name: part for name, part in schema.items() if name != "ref"}
         made = super().generate_inner(schema)
         if schema["type"] in ("enum", "model", "dataclass", "typed-dict", "call"):
-            made.pop("title", None)
+            title = made.pop("title", None)
+            made.update({_CLASS: title} if title and schema["type"] != "call" else {})
         return made
 
     def field_title_should_be_set(self, schema: Any) -> bool:

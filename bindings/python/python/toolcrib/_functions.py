@@ -129,8 +129,9 @@ class FunctionTool:
                 properties[one.name] = schema
                 notes.append((one.name, "default-left-out", f"its default is not in the schema, since JSON has no {_shown(one.default)}"))
         required = [one.name for one in arguments if one.is_required]
-        parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
-        return {**parameters, **({"$defs": definitions} if definitions else {})}, notes
+        parameters = {"type": "object", "properties": properties, "additionalProperties": others}
+        more = {"required": required, "$defs": definitions}
+        return {**parameters, **{key: value for key, value in more.items() if value}}, notes
 
 
 def _shown(value: Any) -> str:

@@ -14,7 +14,7 @@ from ._catalog import Catalog, Provider
 from ._functions import FunctionTool
 from ._hints import target
 from ._plain import json_text, plain, plain_result, well_formed
-from .errors import ConversionError, Error, shown
+from .errors import AsyncFunctionError, ConversionError, Error, shown
 
 Run = Callable[[Mapping[str, Any]], Any]
 Envelope = dict[str, Any]
@@ -84,6 +84,8 @@ class Session:
         while asked := step.get("run"):
             try:
                 answer = {"result": _result(_run(self._bound(**asked), asked["name"]))}
+            except AsyncFunctionError:
+                raise
             except Exception as error:
                 answer = {"error": _failure(error)}
             step = json.loads(job.next(json_text(answer)))
@@ -109,7 +111,8 @@ def _run(function: partial[Any], name: str) -> Any:
     if inspect.isawaitable(result) or inspect.isasyncgen(result):
         if inspect.iscoroutine(result):
             result.close()
-        raise TypeError(f"`{name}` is an async function, and this job is not: use `arun`, `aturn`, or what your framework awaits")
+        message = f"`{name}` is an async function, and this job is not: use `arun`, `aturn`, or what your framework awaits"
+        raise AsyncFunctionError(message, "async_function")
     return list(result) if inspect.isgenerator(result) else result
 
 

@@ -45,6 +45,10 @@ class ConversionError(ArgumentError):
         self.errors = errors
 
 
+class AsyncFunctionError(Error, TypeError):
+    """A job that does not await has to run an async function: a mistake of the program, which no model is told."""
+
+
 class CatalogMissing(Error, FileNotFoundError):
     """The path of the catalog does not exist."""
 
