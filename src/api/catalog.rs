@@ -178,6 +178,8 @@ impl Catalog {
             mode: options.provider.mode(request.mode),
             deferred: request.options.deferred,
             folder: render::DOCS,
+            // Nothing here has written them.
+            has_pages: false,
             discovery: request.options.discovery,
             tokens: request.options.prompt_tokens,
         };

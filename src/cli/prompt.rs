@@ -66,6 +66,7 @@ impl PromptArgs {
             mode,
             deferred,
             folder: self.folder.trim_end_matches('/'),
+            has_pages: true,
             discovery: self.discovery || configured.discovery,
             tokens: self.tokens.unwrap_or(configured.prompt_tokens),
         };

@@ -32,6 +32,11 @@ pub(super) struct SeedArgs {
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// Write the tools that an agent with this role may see, and no others.
+    ///
+    /// Can be given several times; a role that no tool names writes the tools that agents without a role see.
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<String>,
     /// The mode of the agent's payload, which AGENTS.md explains; default: the configured one, else files.
     #[arg(long, value_name = "NAME", value_parser = word::<ModeChoice>())]
     mode: Option<ModeChoice>,
@@ -161,9 +166,11 @@ impl Rerun for SeedArgs {
     fn rerun(&self, io: &Io, checked: &Checked, why: &str) -> CommandResult {
         self.template.as_deref().map(find_template).transpose()?;
         let templates = self.catalog.templates(io, checked, None)?;
-        let profile = checked.catalog.profile(self.profile.as_deref())?;
-        let template = self.template(&checked.catalog, &profile, &templates)?;
-        let docs = Docs::new(&checked.catalog, profile, &templates);
+        let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
+        let view = self.catalog.view(io, checked, self.profile.as_deref(), roles)?;
+        let profile = view.profile();
+        let template = self.template(view.catalog(), &profile, &templates)?;
+        let docs = Docs::new(view.catalog(), profile, &templates);
         if self.is_in_vain(checked, &docs) {
             return Err(failed(
                 "no source could be read, so nothing was written; `toolcrib check` shows why",

@@ -83,7 +83,8 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
             _ => false,
         };
         let verb = name.first().filter(|word| is_verb(word, true));
-        let verb = verb.or_else(|| name.last().filter(|word| is_verb(word, false)));
+        let is_behind = name.first().is_some_and(|first| titles.contains(&singular(first)));
+        let verb = verb.or_else(|| name.last().filter(|word| is_verb(word, is_behind)));
         if let Some(verb) = verb.filter(|verb| !titles.contains(&singular(verb))) {
             verbs.add(verb.clone(), verb.clone());
         }
@@ -114,13 +115,15 @@ pub fn in_words(path: &str, tools: &[&Tool]) -> String {
     }
 }
 
-/// A noun in the plural where a tool has the plural, or counts the noun: `an invite`.
+/// A noun in the plural where a tool has the plural, lists it, or counts the noun: `an invite`.
 fn in_plural(noun: &str, tools: &[&Tool]) -> String {
     let many = plural(&singular(noun));
     let counted = [format!("a {noun} "), format!("an {noun} "), format!("a {noun}."), format!("an {noun}.")];
     let says = |tool: &&Tool| {
         let description = beginning(&tool.texts.description, MAX_READ).to_lowercase();
-        words(&tool.names.canonical).contains(&many)
+        let name = words(&tool.names.canonical);
+        name.contains(&many)
+            || (name.iter().any(|word| word == "list") && name.iter().any(|word| word == noun))
             || counted.iter().any(|counted| description.contains(counted))
             || (description.contains(&many) && words(&description).contains(&many))
     };

@@ -4,8 +4,8 @@ use crate::markdown::{inline, name};
 use toolcrib_catalog::{Catalog, Profile, Tool, by_category};
 use toolcrib_definition::grammar::counted;
 
-/// `llms.txt` of a profile.
-pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>) -> String {
+/// `llms.txt` of a profile. Its links begin with `root`: an address with a slash at its end, or nothing.
+pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>, root: &str) -> String {
     let tools: Vec<&Tool> = profile.tools.iter().map(|entry| entry.tool).collect();
     let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
     let summary = profile
@@ -14,7 +14,7 @@ pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>) -> String {
         .unwrap_or_else(|| format!("{}, each with documentation of its own.", counted(tools.len(), "tool")));
     let mut out = format!(
         "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
-         [tools/README.md](tools/README.md). Registry version: {}.\n",
+         [tools/README.md]({root}tools/README.md). Registry version: {}.\n",
         inline(&title),
         catalog.version
     );
@@ -23,7 +23,7 @@ pub fn llms_txt(catalog: &Catalog, profile: &Profile<'_>) -> String {
         for tool in tools {
             let name = name(&tool.names.canonical);
             let short = inline(&tool.texts.short);
-            out += &format!("- [{name}](tools/{}.md): {short}\n", tool.names.safe);
+            out += &format!("- [{name}]({root}tools/{}.md): {short}\n", tool.names.safe);
         }
     }
     out

@@ -1,10 +1,11 @@
 //! The findings of a catalog. Lint takes as long as building the catalog, and nothing that is served depends on it: it is done
 //! when all findings are first asked for.
 
+mod of_others;
 pub(crate) mod places;
 pub(crate) mod severity;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
@@ -13,6 +14,7 @@ use serde::{Serialize, Serializer};
 use crate::config::{Config, LintLevel, live_server};
 use crate::lint::CatalogLint;
 use crate::tool::Tool;
+use of_others::{gather, keep_first_of_a_place};
 use severity::{configure_severities, severity};
 use toolcrib_definition::document::{Document, locate};
 use toolcrib_definition::finding::{Code, Finding, Severity};
@@ -123,7 +125,8 @@ impl Unlinted {
         let by_name: HashMap<&str, &Tool> =
             tools.iter().map(|tool| (tool.names.canonical.as_str(), &**tool)).collect();
         configure_severities(&self.config.lint, |name| by_name.get(name).copied(), &mut findings);
-        keep_first_in_parts(&self.parts, &mut findings);
+        keep_first_of_a_place(&self.parts.iter().map(String::as_str).collect(), &mut findings);
+        gather(&self.lint.documents_of_others(), &self.config.lint, &mut findings);
         locate(&self.documents, &mut findings);
         findings
     }
@@ -133,15 +136,4 @@ impl Unlinted {
 fn is_about_definition(finding: &Finding) -> bool {
     matches!(finding.code, Code::DefinitionLeftOut | Code::DefinitionRepaired | Code::NameQualified)
         && finding.place.as_ref().is_some_and(|place| live_server(&place.file).is_some())
-}
-
-/// Keeps the first of equal findings in files that several tools share.
-fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
-    let mut seen = HashSet::new();
-    findings.retain(|finding| match &finding.place {
-        Some(place) if parts.contains(&place.file) => {
-            seen.insert((finding.code, finding.message.clone(), place.clone()))
-        }
-        _ => true,
-    });
 }

@@ -7,6 +7,7 @@ mod tool;
 
 pub(crate) use tool::{LintedDefinition, arguments};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -44,6 +45,12 @@ pub(super) struct CatalogLint {
 }
 
 impl CatalogLint {
+    /// The OpenAPI documents that tools were read from.
+    pub(super) fn documents_of_others(&self) -> BTreeSet<&str> {
+        let of_others = self.definitions.iter().filter(|definition| definition.places.is_assembled);
+        of_others.map(|definition| definition.places.definition.file.as_str()).collect()
+    }
+
     /// Adds what it finds to the findings of the catalog, each in its place.
     pub(super) fn add_to(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let tools: Vec<&Tool> = self.tools.iter().map(|tool| &**tool).collect();

@@ -1,6 +1,6 @@
 //! Canonical names, one for each tool: those that several tools share are qualified, and numbered if they are still equal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexMap;
 
@@ -9,7 +9,7 @@ use crate::audience::{Audience, groups};
 use crate::config::Config;
 use crate::function_definitions::is_function;
 use crate::sources::RawTool;
-use toolcrib_definition::finding::{Code, Finding};
+use toolcrib_definition::finding::{Code, Finding, Severity};
 use toolcrib_definition::{clean_line, hidden_characters, slug};
 
 /// Names as one visible line. A tool whose name has nothing visible is called `unnamed`.
@@ -94,7 +94,17 @@ fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], f
     let listed: Vec<String> = group.iter().take(4).map(|&index| format!("`{}`", names[index])).collect();
     let finding =
         Finding::new(Code::NameQualified, message).tool(&names[group[0]]).at(raw[group[0]].place.clone());
-    findings.push(finding.help(format!("they are now {}", listed.join(", "))));
+    let finding = finding.help(format!("they are now {}", listed.join(", ")));
+    let files: BTreeSet<&str> = group.iter().map(|&index| raw[index].place.file.as_str()).collect();
+    // Whoever writes two files chooses the names in both; servers have their own authors.
+    let is_own = distinct(&server).is_none() && !group.iter().any(|&index| is_live(&raw[index].place));
+    findings.push(if is_own {
+        let files = files.iter().take(4).map(|file| format!("`{file}`")).collect::<Vec<_>>().join(" or ");
+        let help = format!("rename `{name}` in {files}; until then they are {}", listed.join(", "));
+        Finding { severity: Severity::Warning, ..finding }.help(help)
+    } else {
+        finding
+    });
 }
 
 /// Numbers the second and later tools of a name. A name as it was written comes before one that was made by

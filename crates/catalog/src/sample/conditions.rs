@@ -1,11 +1,14 @@
 //! Conditions that stand in texts alone: what the value of one argument requires of the others.
 
+use std::collections::HashMap;
+
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::listed::listed_values;
 use super::tokens::{Token, tokens};
 use toolcrib_definition::schema::{Node, Property};
+use toolcrib_definition::words;
 
 /// Most arguments whose texts are read.
 const MAX_ARGUMENTS: usize = 256;
@@ -35,30 +38,87 @@ impl<'a> Selector<'a> {
     fn value(&self, token: &Token<'_>) -> Option<&'a str> {
         self.values.iter().find(|value| value.eq_ignore_ascii_case(token.text)).copied()
     }
+
+    /// The values of several words that a clause paraphrases: `create_view` as "creating a view".
+    fn paraphrased(&self, clause: &[Token<'_>]) -> Vec<&'a str> {
+        let is_said = |value: &&&str| {
+            let words = words(value);
+            let (Some(verb), Some(thing)) = (words.first(), words.get(1..).and_then(<[_]>::last)) else {
+                return words.first().is_some_and(|verb| clause.iter().any(|token| is_gerund(token, verb)));
+            };
+            clause.iter().enumerate().any(|(at, token)| {
+                let mut after = clause[at + 1..].iter().skip_while(|word| word.is(&ARTICLES));
+                (is_gerund(token, verb) || token.is(&[verb]))
+                    && after.next().is_some_and(|word| word.is(&[thing]))
+            })
+        };
+        self.values.iter().filter(is_said).copied().collect()
+    }
 }
 
-/// A condition on one argument: `values` of another require it, or it is for them alone.
+const ARTICLES: [&str; 8] = ["a", "an", "the", "this", "its", "new", "existing", "one"];
+
+/// Whether a word is a verb with the ending `-ing`.
+fn is_gerund(token: &Token<'_>, verb: &str) -> bool {
+    let word = token.text.to_ascii_lowercase();
+    let stem = word.strip_suffix("ing").filter(|_| !token.is_quoted);
+    stem.is_some_and(|stem| stem == verb || verb.strip_suffix('e') == Some(stem))
+}
+
+/// A condition on one argument.
 struct Condition<'a> {
     argument: &'a str,
-    selector: &'a str,
-    values: Vec<&'a str>,
-    is_need: bool,
+    rule: Rule<'a>,
+}
+
+enum Rule<'a> {
+    /// These values of another argument require it.
+    Need { selector: &'a str, values: Vec<&'a str> },
+    /// It is for these values of another argument alone.
+    Only { selector: &'a str, values: Vec<&'a str> },
+    /// It is required where all of these are missing.
+    Without(Vec<&'a str>),
+    /// It is required where one of these is given.
+    With(Vec<&'a str>),
+}
+
+impl Rule<'_> {
+    fn requires(&self, made: &Map<String, Value>) -> bool {
+        let is_made = |name: &&str| made.contains_key(*name);
+        match self {
+            Self::Need { selector, values } => has_value(made, selector, values) == Some(true),
+            Self::Only { .. } => false,
+            Self::Without(others) => !others.iter().any(is_made),
+            Self::With(others) => others.iter().any(is_made),
+        }
+    }
+}
+
+/// Whether an argument that is given has one of these values.
+fn has_value(made: &Map<String, Value>, selector: &str, values: &[&str]) -> Option<bool> {
+    match made.get(selector)? {
+        Value::String(value) => Some(values.contains(&value.as_str())),
+        Value::Bool(flag) => Some(values.contains(&if *flag { "true" } else { "false" })),
+        _ => None,
+    }
 }
 
 /// What the texts of a tool say of its arguments.
 #[derive(Default)]
 pub(super) struct Conditions<'a> {
     conditions: Vec<Condition<'a>>,
-    /// The values of an argument whose schema has none.
-    listed: Vec<(&'a str, Vec<&'a str>)>,
+    /// The names of all arguments.
+    pub(super) names: IndexSet<&'a str>,
+    /// Whether texts are read at all.
+    pub(super) is_read: bool,
 }
 
 impl<'a> Conditions<'a> {
     pub(super) fn read(root: &Node<'a>, description: &'a str) -> Self {
-        let mut read = Self::default();
-        let names: IndexSet<&str> = root.names().collect();
+        let mut read = Self { is_read: true, names: root.names().collect(), ..Self::default() };
         let mut texts: Vec<(&str, &str)> = Vec::new();
         let mut selectors: Vec<Selector<'_>> = Vec::new();
+        let mut switches: Vec<Selector<'_>> = Vec::new();
         for property in root.properties().iter().take(MAX_ARGUMENTS) {
             let Property { name, .. } = *property;
             let node = property.node();
@@ -66,83 +126,115 @@ impl<'a> Conditions<'a> {
             texts.push((name, text));
             let mut values = choices(&node);
             if values.is_empty() && node.type_words().all(|word| word == "string") {
-                values = listed_values(name, text, &|value| names.contains(value));
-                if values.len() > 1 {
-                    read.listed.push((name, values.clone()));
-                }
+                values = listed_values(name, text, &|value| read.names.contains(value));
             }
             values.truncate(MAX_VALUES);
             if values.len() > 1 && selectors.len() < MAX_SELECTORS {
                 selectors.push(Selector { name, values });
+            } else if node.main_type() == "boolean" {
+                switches.push(Selector { name, values: vec!["true", "false"] });
             }
         }
-        if selectors.is_empty() {
-            return read;
-        }
+        let spelled: HashMap<String, &str> =
+            read.names.iter().map(|name| (words(name).concat(), *name)).collect();
         for (argument, text) in &texts {
             for clause in parts(&tokens(text), Token::begins_clause) {
-                read.clause(argument, clause, &selectors);
+                if !read.clause(argument, clause, &selectors, &switches) {
+                    read.others(argument, clause, &spelled);
+                }
             }
         }
         for selector in &selectors {
             let own = texts.iter().filter(|(name, _)| *name == selector.name).map(|(_, text)| *text);
             for text in own.chain([cut(description)]) {
-                read.subjects(selector, text, &names);
-                read.tables(selector, text, &names);
+                read.subjects(selector, text);
+                read.tables(selector, text);
             }
         }
         read
     }
 
-    /// Whether the texts say nothing.
-    pub(super) fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.listed.is_empty()
-    }
-
-    /// The first of the values that a text lists.
-    pub(super) fn value(&self, argument: &str) -> Option<&'a str> {
-        self.listed.iter().find(|(name, _)| *name == argument)?.1.first().copied()
-    }
-
     /// Whether the arguments made so far require another.
     pub(super) fn requires(&self, argument: &str, made: &Map<String, Value>) -> bool {
-        self.of(argument, made).any(|(condition, holds)| condition.is_need && holds)
+        self.of(argument).any(|rule| rule.requires(made))
     }
 
     /// Whether an argument is for other values alone.
     pub(super) fn excludes(&self, argument: &str, made: &Map<String, Value>) -> bool {
-        self.of(argument, made).any(|(condition, holds)| !condition.is_need && !holds)
-    }
-
-    /// The conditions on an argument, and whether the arguments made so far meet each.
-    fn of(&self, argument: &str, made: &Map<String, Value>) -> impl Iterator<Item = (&Condition<'a>, bool)> {
-        let on = self.conditions.iter().filter(move |condition| condition.argument == argument);
-        on.filter_map(|condition| {
-            let value = made.get(condition.selector)?.as_str()?;
-            Some((condition, condition.values.contains(&value)))
+        self.of(argument).any(|rule| {
+            matches!(rule, Rule::Only { selector, values } if has_value(made, selector, values) == Some(false))
         })
     }
 
-    fn add(&mut self, argument: &'a str, selector: &Selector<'a>, values: Vec<&'a str>, is_need: bool) {
+    fn of(&self, argument: &str) -> impl Iterator<Item = &Rule<'a>> {
+        let on = self.conditions.iter().filter(move |condition| condition.argument == argument);
+        on.map(|condition| &condition.rule)
+    }
+
+    fn need(&mut self, argument: &'a str, selector: &Selector<'a>, values: Vec<&'a str>) {
         if !values.is_empty() && argument != selector.name {
-            self.conditions.push(Condition { argument, selector: selector.name, values, is_need });
+            self.conditions
+                .push(Condition { argument, rule: Rule::Need { selector: selector.name, values } });
         }
     }
 
-    /// Reads a clause of an argument's text: "required for 'add' and 'rename'".
-    fn clause(&mut self, argument: &'a str, clause: &[Token<'_>], selectors: &[Selector<'a>]) {
-        let is_told = clause.iter().any(|token| token.is(&NEEDED) || token.is(&["must", "only"]));
-        let names = |selector: &Selector<'_>| clause.iter().any(|token| token.text == selector.name);
-        let is_named = is_told && selectors.iter().any(names);
-        for selector in selectors.iter().filter(|selector| is_told && (!is_named || names(selector))) {
-            let (needs, only) = needs_of(clause, selector);
-            self.add(argument, selector, needs, true);
-            self.add(argument, selector, only, false);
+    /// Reads a clause of an argument's text: "required for 'add' and 'rename'". Returns whether it has such a condition.
+    fn clause(
+        &mut self,
+        argument: &'a str,
+        clause: &[Token<'_>],
+        selectors: &[Selector<'a>],
+        switches: &[Selector<'a>],
+    ) -> bool {
+        if !clause.iter().any(|token| token.is(&NEEDED) || token.is(&["must", "only"])) {
+            return false;
+        }
+        let before = self.conditions.len();
+        let is_named = |selector: &&Selector<'_>| clause.iter().any(|token| token.text == selector.name);
+        let named: Vec<&Selector<'_>> = selectors.iter().chain(switches).filter(is_named).collect();
+        for selector in if named.is_empty() { selectors.iter().collect() } else { named } {
+            let (mut needs, only) = needs_of(clause, selector);
+            if needs.is_empty() && only.is_empty() && says_needed(clause) {
+                needs = selector.paraphrased(clause);
+            }
+            self.need(argument, selector, needs);
+            if !only.is_empty() && argument != selector.name {
+                let rule = Rule::Only { selector: selector.name, values: only };
+                self.conditions.push(Condition { argument, rule });
+            }
+        }
+        self.conditions.len() > before
+    }
+
+    /// Reads a clause that names other arguments: "required unless `id` is given", "either this or `id` must be set".
+    fn others(&mut self, argument: &'a str, clause: &[Token<'_>], spelled: &HashMap<String, &'a str>) {
+        let name = |token: &Token<'_>| spelled.get(&words(token.text).concat()).copied();
+        let says = |words: &[&str]| clause.iter().position(|token| token.is(words));
+        if !says_needed(clause) {
+            return;
+        }
+        let after = |at: usize| -> Vec<&'a str> {
+            let named = clause[at..].iter().filter(|token| !token.is(&GIVEN)).filter_map(name);
+            named.filter(|other| *other != argument).collect()
+        };
+        let condition = says(&["if", "when"]);
+        let is_negated = |at: usize| clause[at..].iter().take_while(|token| !token.is(&GIVEN)).any(is_not);
+        let rule = match (says(&["unless"]), says(&["either", "one"]), condition, says(&["together"])) {
+            (Some(at), ..) => Rule::Without(after(at)),
+            (_, Some(at), ..) => Rule::Without(after(at)),
+            (_, _, Some(at), _) if is_negated(at) => Rule::Without(after(at)),
+            (_, _, Some(at), _) | (.., Some(at)) => Rule::With(after(at)),
+            _ => return,
+        };
+        if let Rule::Without(names) | Rule::With(names) = &rule
+            && !names.is_empty()
+        {
+            self.conditions.push(Condition { argument, rule });
         }
     }
 
     /// Reads sentences that begin with a value: "add: needs room and label".
-    fn subjects(&mut self, selector: &Selector<'a>, text: &str, names: &IndexSet<&'a str>) {
+    fn subjects(&mut self, selector: &Selector<'a>, text: &str) {
         for sentence in parts(&tokens(text), Token::begins_sentence) {
             let lead = ["for", "when", "if", "with", "use", "method", "action", "operation", "is"];
             let leads = |token: &&Token<'_>| token.is(&lead) || token.text == selector.name;
@@ -156,10 +248,10 @@ impl<'a> Conditions<'a> {
             }
             let mut needs = false;
             for (at, token) in rest.iter().enumerate() {
-                if let Some(argument) = names.get(token.text) {
+                if let Some(argument) = self.names.get(token.text).copied() {
                     let mut after = rest[at + 1..].iter().skip_while(|word| word.is(&["is", "are"]));
                     if needs && !after.next().is_some_and(|word| word.is(&["optional"])) {
-                        self.add(argument, selector, vec![value], true);
+                        self.need(argument, selector, vec![value]);
                     }
                 } else if token.is(&NEED) || token.is(&GIVE) {
                     needs = true;
@@ -171,7 +263,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Reads tables with a row for each value, or for each argument.
-    fn tables(&mut self, selector: &Selector<'a>, text: &str, names: &IndexSet<&'a str>) {
+    fn tables(&mut self, selector: &Selector<'a>, text: &str) {
         let mut head: Vec<Vec<Token<'_>>> = Vec::new();
         for line in text.lines() {
             let line = line.trim();
@@ -186,7 +278,7 @@ impl<'a> Conditions<'a> {
             }
             let Some([subject, ..]) = row.first().map(Vec::as_slice) else { continue };
             let value = selector.value(subject);
-            let argument = names.get(subject.text);
+            let argument = self.names.get(subject.text).copied();
             for (cell, head) in row.iter().zip(&head).skip(1) {
                 let lists = head.iter().any(|word| {
                     word.is(&NEED) || word.is(&["arguments", "parameters", "params", "fields", "inputs"])
@@ -197,23 +289,36 @@ impl<'a> Conditions<'a> {
                     && !is_optional
                 {
                     for token in cell.iter().take_while(|token| !token.is(&OPTIONAL)) {
-                        if let Some(argument) = names.get(token.text) {
-                            self.add(argument, selector, vec![value], true);
+                        if let Some(argument) = self.names.get(token.text).copied() {
+                            self.need(argument, selector, vec![value]);
                         }
                     }
                 }
                 let Some(argument) = argument else { continue };
                 if head.iter().any(|word| word.is(&NEED)) && !is_optional {
                     let needs = [head.as_slice(), cell.as_slice()].concat();
-                    self.add(argument, selector, needs_of(&needs, selector).0, true);
+                    self.need(argument, selector, needs_of(&needs, selector).0);
                 } else if let Some(value) = head.iter().find_map(|word| selector.value(word))
                     && cell.first().is_some_and(|word| word.is(&NEED) || word.is(&["yes"]))
                 {
-                    self.add(argument, selector, vec![value], true);
+                    self.need(argument, selector, vec![value]);
                 }
             }
         }
     }
+}
+
+fn is_not(token: &Token<'_>) -> bool {
+    token.is(&NEGATION) || token.text.to_ascii_lowercase().ends_with("n't")
+}
+
+/// Whether a clause says that something is required, or must be given.
+fn says_needed(clause: &[Token<'_>]) -> bool {
+    clause.iter().enumerate().any(|(at, token)| {
+        let is_not = at > 0 && is_not(&clause[at - 1]);
+        let is_must = token.is(&["must"]) && clause[at + 1..].iter().take(2).any(|word| word.is(&GIVEN));
+        (token.is(&NEEDED) || is_must) && !is_not
+    })
 }
 
 /// The values that a clause says require its argument, and those that it says the argument is for alone.

@@ -9,16 +9,19 @@ mod listed;
 mod pattern;
 mod scalars;
 mod tokens;
+mod written;
 
 use serde_json::{Map, Value, json};
 
 use conditions::Conditions;
-use scalars::{number, text};
+use listed::listed_values;
+use scalars::{number, string};
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::schema::type_words::TYPES;
 use toolcrib_definition::schema::walk::type_of;
 use toolcrib_definition::schema::{Node, Property};
 use toolcrib_definition::{Effect, HttpBackend, Location, path_variables, words};
+use written::{fits, form, must_be_true, text_example};
 
 /// Most levels that arguments nest.
 const MAX_DEPTH: usize = 8;
@@ -51,11 +54,19 @@ pub struct About<'a> {
     pub http: Option<&'a HttpBackend>,
 }
 
-/// First words of tools that change what their required arguments identify.
-const UPDATES: [&str; 8] = ["update", "edit", "patch", "modify", "change", "set", "adjust", "configure"];
-/// Last words of arguments that identify what is changed.
-const IDENTIFIERS: [&str; 10] =
-    ["id", "ids", "gid", "uuid", "guid", "slug", "number", "owner", "repo", "repository"];
+/// Words of tools that write more than their required arguments identify.
+const UPDATES: [&str; 10] =
+    ["update", "edit", "patch", "modify", "change", "set", "adjust", "configure", "create", "write"];
+/// Last words of arguments that identify what is changed, or say how.
+const IDENTIFIERS: [&str; 14] = [
+    "id", "ids", "gid", "uuid", "guid", "slug", "number", "owner", "repo", "repository", "method",
+    "operation", "action", "op",
+];
+/// Last words of arguments that are most of what is written.
+const CONTENT: [&str; 14] = [
+    "title", "name", "subject", "text", "body", "content", "message", "description", "summary", "comment",
+    "note", "query", "value", "data",
+];
 
 impl About<'_> {
     /// Whether an argument only says what is changed, or how to answer, and is no part of the change.
@@ -120,8 +131,7 @@ pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) 
     }
     let told = Conditions::read(&root, about.description);
     let mut attempts = Attempts { schema, about, is_valid, tried: Vec::new(), bytes_left: MAX_BYTES };
-    let made = attempts.sample(&told);
-    if made.is_none() && !told.is_empty() { attempts.sample(&Conditions::default()) } else { made }
+    attempts.sample(&told).or_else(|| attempts.sample(&Conditions::default()))
 }
 
 struct Attempts<'a> {
@@ -185,37 +195,31 @@ struct Sampler<'a> {
     fill_in: Vec<String>,
 }
 
-/// The optional members that say most of an object.
-#[derive(Clone, Copy)]
-enum Telling {
-    /// Those with a value of the author.
-    Own,
-    /// Those with an example within them, too.
-    Within,
-    /// Those with nothing within them, and those of several types.
-    Plain,
-}
-
-impl Telling {
-    fn fits(self, property: &Property<'_>) -> bool {
-        let node = property.own();
-        let has_example = |node: &Node<'_>| node.examples.iter().any(|example| !is_blank(example));
-        let is_own = || {
-            let own = node.default.into_iter().chain(node.only);
-            has_example(&node) || node.values.is_some() || own.into_iter().any(|own| !is_blank(own))
-        };
-        match self {
-            Self::Own => is_own(),
-            Self::Within => {
-                is_own()
-                    || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.own()))
-            }
-            Self::Plain => match node.type_words().collect::<Vec<_>>()[..] {
-                [only] => !matches!(only, "object" | "array" | "null"),
-                [] => false,
-                _ => true,
-            },
-        }
+/// How much an optional member says of what a call writes; the least says most.
+fn rank(property: &Property<'_>) -> usize {
+    let node = property.own();
+    let has_example = |node: &Node<'_>| {
+        let in_text = || text_example(node.description.unwrap_or_default(), node.main_type()).is_some();
+        node.examples.iter().any(|example| !is_blank(example)) || in_text()
+    };
+    let kinds: Vec<&str> = node.type_words().filter(|word| *word != "null").collect();
+    let is_plain = !kinds.iter().any(|kind| matches!(*kind, "object" | "array" | "boolean"));
+    let name = words(property.name);
+    let ends = |all: &[&str]| name.last().is_some_and(|last| all.contains(&last.as_str()));
+    let mut within = node.properties().into_iter().take(MAX_LOOKED);
+    let is_given = || node.default.into_iter().chain(node.only).any(|own| !is_blank(own));
+    if node.is_deprecated {
+        5
+    } else if has_example(&node) || (is_plain && !kinds.is_empty() && ends(&CONTENT)) {
+        0
+    } else if within.any(|property| has_example(&property.own())) {
+        1
+    } else if is_plain && (node.values.is_some() || is_given()) && !ends(&IDENTIFIERS) {
+        2
+    } else if is_plain && !kinds.is_empty() {
+        3
+    } else {
+        4
     }
 }
 
@@ -231,17 +235,24 @@ impl Sampler<'_> {
             return Some(given);
         }
         let limits = &node.limits;
-        let made = match kind {
-            "object" => return self.object(node, depth),
-            "array" => return self.array(node, name, depth),
-            "boolean" => return Some(false.into()),
-            "null" => return Some(Value::Null),
-            "integer" | "number" => number(limits, kind == "integer")?,
-            _ => match (self.told.value(name), self.about.resource) {
-                (Some(listed), _) if depth == 1 => return Some(listed.into()),
-                (_, Some(resource)) if self.at == "/id" => text(limits, &format!("{resource}_id")).into(),
-                _ => text(limits, name).into(),
-            },
+        let text = node.description.filter(|_| self.told.is_read).unwrap_or_default();
+        let in_text = text_example(text, kind).filter(|example| fits(example, limits));
+        let made = match (kind, in_text) {
+            ("null", _) => return Some(Value::Null),
+            ("boolean", _) => return Some(must_be_true(text).into()),
+            (_, Some(example)) => example,
+            ("object", _) => return self.object(node, depth),
+            ("array", _) => return self.array(node, name, depth),
+            ("integer" | "number", _) => number(limits, kind == "integer", name)?,
+            _ => {
+                let listed = listed_values(name, text, &|value| self.told.names.contains(value));
+                if let Some(first) = listed.first() {
+                    return Some((*first).into());
+                }
+                let resource = self.about.resource.filter(|_| self.at == "/id");
+                let name = resource.map_or_else(|| name.to_string(), |resource| format!("{resource}_id"));
+                string(limits, &name, form(&name, text)).into()
+            }
         };
         self.fill_in.push(self.at.clone());
         Some(made)
@@ -290,23 +301,30 @@ impl Sampler<'_> {
         };
         let is_body = is_empty && self.optional != Optional::None;
         let is_part = |name: &str| depth > 0 || !about.identifies(name);
-        let tells = |telling: &Telling| {
-            let looked_at = properties.iter().take(MAX_LOOKED);
-            is_body && looked_at.filter(|one| is_part(one.name)).any(|one| telling.fits(one))
+        let ranks: Vec<usize> = if is_body {
+            let rank = |one: &Property<'_>| if is_part(one.name) { rank(one) } else { usize::MAX };
+            properties.iter().take(MAX_LOOKED).map(rank).collect()
+        } else {
+            Vec::new()
         };
-        let telling = [Telling::Own, Telling::Within].into_iter().find(tells).unwrap_or(Telling::Plain);
+        let best = ranks.iter().copied().min().filter(|best| *best < usize::MAX);
         let mut made = Map::new();
         let mut members = 0;
         for (at, property) in properties.iter().enumerate() {
             let name = property.name;
-            let is_told = || is_part(name) && at < MAX_LOOKED && (all || telling.fits(property));
+            let is_point =
+                is_body && members < MAX_MEMBERS && best.is_some() && ranks.get(at).copied() == best;
+            // A reference to a thing without the id names nothing.
+            let is_reference = || depth > 0 && name == "id" && rank(property) == 0;
             if depth == 0 && about.effect == Effect::Destructive && is_dry_run(name) {
                 made.insert(name.into(), true.into());
             } else if property.required {
                 made.insert(name.into(), self.inner(name, &property.node(), name, depth)?);
-            } else if ((all && depth <= 1) || (is_body && members < MAX_MEMBERS && is_told()))
+            } else if (is_point || (all && depth <= 1) || is_reference())
                 && let Some(value) = self.inner(name, &property.node(), name, depth)
             {
+                // Switching off is no example of a change.
+                let value = if is_point && value == Value::Bool(false) { true.into() } else { value };
                 made.insert(name.into(), value);
                 members += 1;
             }
@@ -370,7 +388,10 @@ impl Sampler<'_> {
         let limits = node.limits.items;
         let least = limits.least.unwrap_or_default();
         let tuple: Vec<Node<'_>> = node.tuple().collect();
-        let further = node.items();
+        let mut further = node.items();
+        if let Some(item) = &mut further {
+            item.description = item.description.or(node.description);
+        }
         let wanted =
             least.max(1).max(tuple.len() as u64).min(limits.most.unwrap_or(MAX_ITEMS)).min(MAX_ITEMS);
         let choices = further.as_ref().and_then(|item| item.values).unwrap_or_default();

@@ -10,7 +10,7 @@ use toolcrib_definition::words;
 const MAX_LENGTH: u64 = 2_000;
 
 /// A number within its limits; `None` when they leave none.
-pub(super) fn number(limits: &Limits<'_>, is_whole: bool) -> Option<Value> {
+pub(super) fn number(limits: &Limits<'_>, is_whole: bool, name: &str) -> Option<Value> {
     let float = |number: Option<&Number>| number.and_then(Number::as_f64);
     let step = float(limits.step).filter(|step| *step > 0.0).or_else(|| is_whole.then_some(1.0));
     let above = float(limits.above);
@@ -21,7 +21,9 @@ pub(super) fn number(limits: &Limits<'_>, is_whole: bool) -> Option<Value> {
     };
     let low = float(limits.minimum).into_iter().chain(above.map(|above| above + open)).reduce(f64::max);
     let high = float(limits.maximum).into_iter().chain(below.map(|below| below - open)).reduce(f64::min);
-    let mut number = 1f64.max(low.unwrap_or(f64::MIN)).min(high.unwrap_or(f64::MAX));
+    let is_year = words(name).last().is_some_and(|last| last == "year");
+    let mut number =
+        if is_year { 2024f64 } else { 1f64 }.max(low.unwrap_or(f64::MIN)).min(high.unwrap_or(f64::MAX));
     if let Some(step) = step {
         let down = (number / step).floor() * step;
         number = if low.is_some_and(|low| down < low) { down + step } else { down };
@@ -33,17 +35,18 @@ pub(super) fn number(limits: &Limits<'_>, is_whole: bool) -> Option<Value> {
     }
 }
 
-/// A text by its pattern or format, or one that names the argument; within the limits of its length.
-pub(super) fn text(limits: &Limits<'_>, name: &str) -> String {
+/// A text by its pattern or format, or by the form that its description names, or one that names the argument; within
+/// the limits of its length.
+pub(super) fn string(limits: &Limits<'_>, name: &str, described: Option<String>) -> String {
     if let Some(text) = limits.pattern.and_then(text_of_pattern) {
         return text;
     }
     let encoded = limits.encoding.filter(|encoding| *encoding == "base64").map(|_| "byte");
     let words = words(name);
-    let known = limits.format.or(encoded).and_then(by_format);
-    let known = known.or_else(|| words.last().and_then(|word| by_format(word)));
+    let known = limits.format.or(encoded).and_then(by_format).map(str::to_string).or(described);
+    let known = known.or_else(|| words.last().and_then(|word| by_format(word)).map(str::to_string));
     let named = || if words.is_empty() { "example".into() } else { format!("example-{}", words.join("-")) };
-    let text = known.map_or_else(named, str::to_string);
+    let text = known.unwrap_or_else(named);
     let least = limits.length.least.unwrap_or_default().min(MAX_LENGTH) as usize;
     let most = limits.length.most.unwrap_or(MAX_LENGTH);
     match text.chars().count() {

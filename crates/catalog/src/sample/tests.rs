@@ -113,7 +113,7 @@ fn an_object_without_required_members_gets_those_with_an_example_else_three_plai
     }
     let body = json!({ "type": "object", "properties": {
         "tags": { "type": "array" }, "a": { "type": "string" }, "b": { "type": "integer" }, "c": { "type": "boolean" }, "d": { "type": "string" } } });
-    let plain = json!({ "a": "example-a", "b": 1, "c": false });
+    let plain = json!({ "a": "example-a", "b": 1, "d": "example-d" });
     check(one("body", body.clone()), json!({ "body": plain }));
     assert_eq!(made(&body, &About { effect: Effect::Write, ..UNKNOWN }), Some(plain));
     let example = json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "integer", "example": 7 } } });
@@ -137,10 +137,7 @@ fn a_call_of_a_write_changes_something() {
         "issue_id": { "type": "string" }, "fields": { "type": "string" }, "title": { "type": "string" } } });
     let of = |about: &About<'_>| made(&schema, &About { effect: Effect::Write, ..*about });
     let update = About { name: "update_issue", ..UNKNOWN };
-    assert_eq!(
-        of(&update),
-        Some(json!({ "issue_id": "example-issue-id", "fields": "example-fields", "title": "example-title" }))
-    );
+    assert_eq!(of(&update), Some(json!({ "issue_id": "example-issue-id", "title": "example-title" })));
     assert_eq!(
         of(&About { name: "close_issue", ..UNKNOWN }),
         Some(json!({ "issue_id": "example-issue-id" }))
@@ -150,6 +147,108 @@ fn a_call_of_a_write_changes_something() {
     let http: HttpBackend = serde_json::from_value(http).unwrap();
     let request = About { name: "issues", http: Some(&http), ..UNKNOWN };
     assert_eq!(of(&request), Some(json!({ "issue_id": "example-issue-id", "title": "example-title" })));
+}
+
+#[test]
+fn a_call_switches_nothing_off_for_the_sake_of_an_example() {
+    let about = About { effect: Effect::Write, name: "update_key", ..UNKNOWN };
+    let of = |enabled: Value| {
+        made(
+            &json!({ "required": ["id"], "properties": { "id": { "type": "string" }, "enabled": enabled } }),
+            &about,
+        )
+    };
+    let on = Some(json!({ "id": "example-id", "enabled": true }));
+    assert_eq!(of(json!({ "type": "boolean" })), on);
+    assert_eq!(of(json!({ "type": "boolean", "default": false })), on);
+}
+
+/// The value of a required argument with this text.
+fn of_text(name: &str, kind: &str, text: &str) -> Value {
+    let schema = one(name, json!({ "type": kind, "description": text }));
+    made(&schema, &UNKNOWN).unwrap()[name].clone()
+}
+
+#[test]
+fn an_example_in_the_text_is_the_value() {
+    for (kind, text, wanted) in [
+        ("string", "The city (e.g., Paris, Rome)", json!("Paris")),
+        ("string", "City and state, e.g. San Francisco, CA.", json!("San Francisco, CA")),
+        ("string", "A symbol, such as 'AAPL' or 'MSFT'.", json!("AAPL")),
+        ("string", "Example: ``\"noreply\"`` sends from noreply@example.com", json!("noreply")),
+        ("string", "Why. Example: \"The API doesn't support it\"", json!("The API doesn't support it")),
+        ("string", "A filter (e.g. '{\"status\": \"draft\"}')", json!("{\"status\": \"draft\"}")),
+        ("string", "For example, `tools/a.md`.", json!("tools/a.md")),
+        ("integer", "Days (e.g. 7 for weekly, 14 for bi-weekly)", json!(7)),
+        ("number", "The ratio, for example 0.5.", json!(0.5)),
+        ("array", "Names (e.g. [\"Status\", \"Priority\"])", json!(["Status", "Priority"])),
+        ("array", "Chords. Eg: ['I', 'V'].", json!(["I", "V"])),
+        ("array", "Descriptors, such as 'yellow logo', 'tune'.", json!(["yellow logo"])),
+        ("object", "Fields (e.g. {\"a\": 1})", json!({ "a": 1 })),
+    ] {
+        assert_eq!(of_text("thing", kind, text), wanted, "{text}");
+    }
+    for (kind, text) in [
+        ("string", "Not a word such as 'none'."),
+        ("string", "The identifier, such as an account number."),
+        ("string", "A file with its ending (e.g. '.png')"),
+        ("string", "A path (e.g. <folder>/a)"),
+        ("integer", "A date, e.g. 2024-01-01"),
+        ("integer", "A share, e.g. 5%"),
+    ] {
+        let made_up = if kind == "string" { json!("example-thing") } else { json!(1) };
+        assert_eq!(of_text("thing", kind, text), made_up, "{text}");
+    }
+}
+
+#[test]
+fn the_text_chooses_the_form_of_a_value() {
+    for (name, text, wanted) in [
+        ("to", "Recipient email address. For several, give a list.", "user@example.com"),
+        ("to", "The phone number in E.164 format", "+12025550123"),
+        ("country", "The ISO-3166-1 country code of the phone number", "US"),
+        ("from", "First day (YYYY-MM-DD)", "2030-01-01"),
+        ("from", "First day, as DD/MM/YYYY", "01/01/2030"),
+        ("at", "As YYYY-MM-DD HH:MM:SS", "2030-01-01 09:00:00"),
+        ("at", "24-hour format HH:MM", "09:00"),
+        ("at", "In ISO 8601 format", "2030-01-01T09:00:00Z"),
+        ("wait", "A duration in ISO 8601 format", "PT1H"),
+        ("email_id", "The id of the email address", "example-email-id"),
+    ] {
+        assert_eq!(of_text(name, "string", text), json!(wanted), "{text}");
+    }
+}
+
+#[test]
+fn arguments_that_replace_one_another_are_given_once() {
+    let of = |a: &str, b: &str| {
+        let text = |text: &str| json!({ "type": "string", "description": text });
+        let made =
+            made(&json!({ "properties": { "body": text(a), "reaction": text(b) } }), &UNKNOWN).unwrap();
+        made.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    for (a, b) in [
+        ("Text. Required unless reaction is given.", "Required unless body is given."),
+        ("Either this or `reaction` must be provided.", "Either this or body must be provided"),
+        ("Required if reaction is not provided", "An emoji"),
+        ("Optional, but if 'reaction' is not provided, 'body' becomes required", "An emoji"),
+    ] {
+        assert_eq!(of(a, b), ["body"], "{a} {b}");
+    }
+    assert!(of("Required when reaction is provided", "An emoji").is_empty());
+}
+
+#[test]
+fn a_method_may_be_paraphrased() {
+    let schema = |first: &str| {
+        json!({ "required": ["method"], "properties": {
+            "method": { "enum": [first, "create_view", "reply"] },
+            "layout": { "type": "string", "description": "The layout; required when creating a view." },
+            "text": { "type": "string", "description": "Required when replying" } } })
+    };
+    check(schema("create_view"), json!({ "method": "create_view", "layout": "example-layout" }));
+    check(schema("reply"), json!({ "method": "reply", "text": "example-text" }));
+    check(schema("other"), json!({ "method": "other" }));
 }
 
 #[test]
@@ -380,13 +479,7 @@ fn a_value_comes_from_the_list_in_the_text() {
             by_text(json!({ "type": "string", "description": text }), &[("x", "required for 'add'")]);
         assert_eq!(made(&schema, &UNKNOWN), Some(json!({ "method": "add", "x": "example-x" })), "{text}");
     }
-    for text in [
-        "The method.",
-        "At least one of: x, y",
-        "One of the methods",
-        "either a file or a folder",
-        "e.g. 'add'",
-    ] {
+    for text in ["The method.", "At least one of: x, y", "One of the methods", "either a file or a folder"] {
         let schema = by_text(json!({ "type": "string", "description": text }), &[]);
         assert_eq!(made(&schema, &UNKNOWN), Some(json!({ "method": "example-method" })), "{text}");
     }

@@ -14,7 +14,7 @@ use toolcrib_definition::finding::{Code, Finding, Place, Severity};
 use toolcrib_definition::ground::is_within;
 
 /// Extensions of definition files in a folder. Other files of the same formats, such as logs, are named one by one.
-const EXTENSIONS: [&str; 4] = ["json", "yaml", "yml", "toml"];
+const EXTENSIONS: [&str; 5] = ["json", "jsonl", "yaml", "yml", "toml"];
 /// The manifest of a folder that toolcrib wrote: docs, pages or a seeded workspace.
 const MANIFEST: &str = ".toolcrib.json";
 /// Folders of other programs, which hold definitions of nobody here.
@@ -111,7 +111,7 @@ fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
         Err(error) => format!("{what} cannot be read: {error}"),
     };
     at(Finding::new(Code::FileUnreadable, message)
-        .help("definition files end in .json, .yaml, .yml or .toml"))
+        .help("definition files end in .json, .jsonl, .yaml, .yml or .toml"))
 }
 
 /// The files of one source.

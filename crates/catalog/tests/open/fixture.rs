@@ -9,7 +9,7 @@ mod catalogs;
 #[path = "../../../../tests/fixture/opened.rs"]
 mod opened;
 
-pub use catalogs::catalog;
+pub use catalogs::{CATALOGS, catalog};
 pub use opened::{folder, open, open_text};
 
 /// The folder of the package `toolcrib`, which has the examples and the data of tests.

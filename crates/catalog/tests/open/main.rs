@@ -1,5 +1,6 @@
 //! What a catalog holds once it is opened: tools of every format, their names, ops and categories, and findings.
 
+mod calls;
 mod catalogs;
 mod findings;
 mod fixture;

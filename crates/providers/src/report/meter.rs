@@ -118,7 +118,7 @@ impl<'a> Meter<'a> {
     /// Tokens of the section of the system prompt.
     pub fn prompt(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<usize, TemplateError> {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
-        let section = PromptSection { mode, deferred, folder: FOLDER, discovery, tokens };
+        let section = PromptSection { mode, deferred, folder: FOLDER, has_pages: true, discovery, tokens };
         Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
     }
 

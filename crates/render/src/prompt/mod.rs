@@ -28,6 +28,8 @@ pub struct PromptSection<'a> {
     pub deferred: Deferred,
     /// The folder of the docs, as the agent sees it.
     pub folder: &'a str,
+    /// Whether the folder has the docs, so that the agent can read them without a function.
+    pub has_pages: bool,
     /// Whether the rules of the discovery functions follow.
     pub discovery: bool,
     /// The budget in tokens of o200k. Lists are cut to it; the rules are always there.
@@ -118,6 +120,7 @@ impl PromptSection<'_> {
         context.insert("deferred", &deferred);
         context.insert("full", &(profile.tools.len() - deferred));
         context.insert("folder", self.folder);
+        context.insert("has_pages", &self.has_pages);
         context.insert("stubs", &(self.deferred == Deferred::Stub));
         context.insert("op", &example(profile));
         let has_policy = |tool: &Tool| match self.mode {

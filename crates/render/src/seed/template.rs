@@ -66,6 +66,7 @@ impl WorkspaceTemplate {
             mode: self.mode(docs.catalog),
             deferred: settings.deferred,
             folder: DOCS,
+            has_pages: true,
             discovery: settings.discovery,
             tokens: settings.prompt_tokens,
         };

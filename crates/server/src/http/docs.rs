@@ -290,8 +290,10 @@ pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
     llms_txt_as(context, Media::Text).await
 }
 
+/// `llms.txt`, whose links have the address by which the client reached this server.
 async fn llms_txt_as(context: RequestContext, media: Media) -> Result<Response, Problem> {
-    made(context, move |view| Tagged::new(llms_txt(view.catalog(), &view.profile()), media)).await
+    let root = format!("{}{}/", context.browser().address(), context.catalog.root());
+    made(context, move |view| Tagged::new(llms_txt(view.catalog(), &view.profile(), &root), media)).await
 }
 
 async fn made(

@@ -89,6 +89,7 @@ pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Respon
             mode: provider.mode(wanted),
             deferred: body.deferred.unwrap_or(options.deferred),
             folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
+            has_pages: true,
             discovery: body.discovery.unwrap_or_default() || options.discovery,
             tokens: body.tokens.unwrap_or(options.prompt_tokens),
         };

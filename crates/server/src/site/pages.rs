@@ -72,7 +72,7 @@ impl<'a> Site<'a> {
         if is_whole {
             let whole = |text: String| Ok::<_, TemplateError>(text);
             files.push("registry.json".into(), move || whole(registry(catalog, profile)));
-            files.push("llms.txt".into(), move || whole(llms_txt(catalog, profile)));
+            files.push("llms.txt".into(), move || whole(llms_txt(catalog, profile, "")));
             files.key = self.key(docs);
         }
         Ok(files)
