@@ -32,9 +32,7 @@ pub(super) struct SeedArgs {
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// Write the tools that an agent with this role may see, and no others.
-    ///
-    /// Can be given several times; a role that no tool names writes the tools that agents without a role see.
+    /// Write the tools that an agent with this role may see, and no others. Can be given several times.
     #[arg(long, value_name = "ROLE")]
     role: Vec<String>,
     /// The mode of the agent's payload, which AGENTS.md explains; default: the configured one, else files.

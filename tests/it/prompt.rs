@@ -20,7 +20,14 @@ fn section(checked: &Checked, profile: Option<&str>, mode: Mode) -> String {
 }
 
 fn section_within(checked: &Checked, profile: Option<&str>, mode: Mode, tokens: usize) -> String {
-    let section = PromptSection { mode, deferred: Deferred::Stub, folder: "tools", discovery: false, tokens };
+    let section = PromptSection {
+        mode,
+        deferred: Deferred::Stub,
+        folder: "tools",
+        has_pages: true,
+        discovery: false,
+        tokens,
+    };
     let profile = checked.catalog.profile(profile).unwrap();
     section.render(&checked.catalog, &profile, &Templates::from(toolcrib::BUILT_IN)).unwrap()
 }
@@ -97,6 +104,7 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
         mode: Mode::Hybrid,
         deferred: Deferred::Compact,
         folder: "docs/tools",
+        has_pages: true,
         discovery: false,
         tokens: 500,
     };

@@ -409,3 +409,31 @@ fn the_text_is_that_of_the_prompt_for_the_mode_of_the_agent() {
         assert!(!page.contains("receipt") && !page.contains("(guessed)"), "{page}");
     }
 }
+
+#[test]
+fn a_role_seeds_the_tools_that_it_may_see() {
+    let catalog = tempfile::tempdir().unwrap();
+    let tool = |name: &str, roles: &str| {
+        format!(
+            r#"{{"name": "{name}", "description": "Reads the {name} of a house.", "parameters": {{"type": "object"}}, "allowed_roles": {roles}}}"#
+        )
+    };
+    let tools = format!(
+        "[{}, {}, {}]",
+        tool("cellar", r#"["owner"]"#),
+        tool("roof", r#"["roofer"]"#),
+        tool("door", "[]")
+    );
+    fs::write(catalog.path().join("tools.json"), tools).unwrap();
+    for (role, expected) in [("owner", ["cellar.md", "door.md"]), ("roofer", ["door.md", "roof.md"])] {
+        let workspace = tempfile::tempdir().unwrap();
+        let run = fixture::run(&["seed", text(workspace.path()), text(catalog.path()), "--role", role]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(docs(workspace.path()), expected);
+        assert!(!read(&workspace, "tools/README.md").contains(if role == "owner" {
+            "roof"
+        } else {
+            "cellar"
+        }));
+    }
+}

@@ -54,10 +54,11 @@ fn summary(code: Code, places: &[usize], findings: &[Finding]) -> Finding {
         named.push(format!("{} more", tools.len() - NAMED));
     }
     let at = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-    let message = format!("{} times in this document{at}: {}", places.len(), code.about());
-    let help = "its author can mend it, or an [[overlay]] here; `toolcrib check --verbose` lists each place";
     let first = &findings[places[0]];
-    Finding { place: first.place.clone(), ..Finding::new(code, message).help(help) }
+    let message = format!("{} times in this document{at}, such as: {}", places.len(), first.message);
+    let help = "its author can mend it, or an [[overlay]] here; `toolcrib check --verbose` lists each place";
+    let place = first.place.clone();
+    Finding { severity: Severity::Warning, place, ..Finding::new(code, message).help(help) }
 }
 
 /// Keeps the first of equal findings at a place that several tools share.

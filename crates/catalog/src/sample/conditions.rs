@@ -1,5 +1,6 @@
 //! Conditions that stand in texts alone: what the value of one argument requires of the others.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use indexmap::IndexSet;
@@ -111,6 +112,8 @@ pub(super) struct Conditions<'a> {
     pub(super) names: IndexSet<&'a str>,
     /// Whether texts are read at all.
     pub(super) is_read: bool,
+    /// Whether one of them changed a call.
+    pub(super) has_said: Cell<bool>,
 }
 
 impl<'a> Conditions<'a> {
@@ -156,7 +159,9 @@ impl<'a> Conditions<'a> {
 
     /// Whether the arguments made so far require another.
     pub(super) fn requires(&self, argument: &str, made: &Map<String, Value>) -> bool {
-        self.of(argument).any(|rule| rule.requires(made))
+        let is_required = self.of(argument).any(|rule| rule.requires(made));
+        self.has_said.set(self.has_said.get() || is_required);
+        is_required
     }
 
     /// Whether an argument is for other values alone.
@@ -166,6 +171,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
+    /// The rules on an argument.
     fn of(&self, argument: &str) -> impl Iterator<Item = &Rule<'a>> {
         let on = self.conditions.iter().filter(move |condition| condition.argument == argument);
         on.map(|condition| &condition.rule)

@@ -131,7 +131,8 @@ pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) 
     }
     let told = Conditions::read(&root, about.description);
     let mut attempts = Attempts { schema, about, is_valid, tried: Vec::new(), bytes_left: MAX_BYTES };
-    attempts.sample(&told).or_else(|| attempts.sample(&Conditions::default()))
+    let made = attempts.sample(&told);
+    if made.is_none() && told.has_said.get() { attempts.sample(&Conditions::default()) } else { made }
 }
 
 struct Attempts<'a> {
@@ -206,13 +207,13 @@ fn rank(property: &Property<'_>) -> usize {
     let is_plain = !kinds.iter().any(|kind| matches!(*kind, "object" | "array" | "boolean"));
     let name = words(property.name);
     let ends = |all: &[&str]| name.last().is_some_and(|last| all.contains(&last.as_str()));
-    let mut within = node.properties().into_iter().take(MAX_LOOKED);
+    let within = || node.properties().iter().take(MAX_LOOKED).any(|property| has_example(&property.own()));
     let is_given = || node.default.into_iter().chain(node.only).any(|own| !is_blank(own));
     if node.is_deprecated {
         5
     } else if has_example(&node) || (is_plain && !kinds.is_empty() && ends(&CONTENT)) {
         0
-    } else if within.any(|property| has_example(&property.own())) {
+    } else if within() {
         1
     } else if is_plain && (node.values.is_some() || is_given()) && !ends(&IDENTIFIERS) {
         2
@@ -237,6 +238,9 @@ impl Sampler<'_> {
         let limits = &node.limits;
         let text = node.description.filter(|_| self.told.is_read).unwrap_or_default();
         let in_text = text_example(text, kind).filter(|example| fits(example, limits));
+        if in_text.is_some() {
+            self.told.has_said.set(true);
+        }
         let made = match (kind, in_text) {
             ("null", _) => return Some(Value::Null),
             ("boolean", _) => return Some(must_be_true(text).into()),
@@ -247,6 +251,7 @@ impl Sampler<'_> {
             _ => {
                 let listed = listed_values(name, text, &|value| self.told.names.contains(value));
                 if let Some(first) = listed.first() {
+                    self.told.has_said.set(true);
                     return Some((*first).into());
                 }
                 let resource = self.about.resource.filter(|_| self.at == "/id");
@@ -395,7 +400,8 @@ impl Sampler<'_> {
         let wanted =
             least.max(1).max(tuple.len() as u64).min(limits.most.unwrap_or(MAX_ITEMS)).min(MAX_ITEMS);
         let choices = further.as_ref().and_then(|item| item.values).unwrap_or_default();
-        let any = Node::default();
+        let mut any = Node::default();
+        any.description = node.description;
         let mut made: Vec<Value> = Vec::new();
         for at in 0..wanted as usize {
             let item = tuple.get(at).or(further.as_ref()).unwrap_or(&any);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 use toolcrib_catalog::{Callable, Tool};
-use toolcrib_definition::{Backend, Effect, Location};
+use toolcrib_definition::{Backend, Effect, Location, path_variables};
 
 use crate::fixture;
 
@@ -185,10 +185,10 @@ fn a_write_shows_what_it_writes_and_switches_nothing_off() {
             .collect();
         switches.judge(off.is_empty(), || format!("{file}: {}: {off:?}", tool.names.canonical));
         let Some(Backend::Http(http)) = &tool.backend else { return };
-        let is_body = |name: &String| {
-            http.arguments
-                .get(name)
-                .is_some_and(|place| matches!(place.location, Location::Body | Location::WholeBody))
+        let variables = path_variables(&http.path);
+        let is_body = |name: &String| match http.arguments.get(name) {
+            Some(place) => matches!(place.location, Location::Body | Location::WholeBody),
+            None => !variables.contains(&name.as_str()),
         };
         if tool.rules.effect == Effect::Write && arguments(tool).any(|(name, ..)| is_body(name)) {
             bodies.judge(call.keys().any(is_body), || format!("{file}: {}", tool.names.canonical));

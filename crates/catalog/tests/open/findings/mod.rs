@@ -214,3 +214,71 @@ fn a_keyword_that_is_none_is_told_with_the_nearest_word() {
     let expect = ["properties", "required"].map(|word| format!("did you mean `{word}`?"));
     assert_eq!(helps, expect);
 }
+
+/// An OpenAPI document with operations that have these summaries.
+fn document(summaries: &[&str]) -> String {
+    let operation = |(at, summary): (usize, &&str)| {
+        let operation = json!({ "operationId": format!("op_{at}"), "summary": summary, "responses": {} });
+        (format!("/op/{at}"), json!({ "get": operation }))
+    };
+    let paths: serde_json::Map<String, Value> = summaries.iter().enumerate().map(operation).collect();
+    json!({ "openapi": "3.0.0", "info": { "title": "T", "version": "1" }, "paths": paths }).to_string()
+}
+
+#[test]
+fn weak_texts_of_a_document_are_one_warning_for_each_kind() {
+    let of = |config: &str| {
+        let document = document(&["", "", "", "Op 3", "Op 4", "Counts the sheep of a field"]);
+        let folder = fixture::folder(&[("api.json", document.as_str()), ("toolcrib.toml", config)]);
+        let checked = fixture::open(folder.path());
+        let severities = |code: &str| {
+            let of_code = checked.findings.iter().filter(|finding| finding.code.as_str() == code);
+            of_code.map(|finding| finding.severity.as_str()).collect::<Vec<_>>()
+        };
+        (severities("description-missing"), severities("description-tautological"))
+    };
+    let (missing, tautological) = of("");
+    assert_eq!(missing, ["warning", "info", "info", "info"]);
+    assert_eq!(tautological, ["warning", "info", "info"]);
+    let (missing, _) = of("[lint.severity]\ndescription-missing = \"warning\"");
+    assert_eq!(missing, ["warning"; 3]);
+}
+
+#[test]
+fn a_single_weak_text_of_a_document_keeps_its_own_message() {
+    let folder = fixture::folder(&[("api.json", document(&["", "Counts the sheep of a field"]).as_str())]);
+    let checked = fixture::open(folder.path());
+    let found: Vec<_> =
+        checked.findings.iter().filter(|finding| finding.code == Code::DescriptionMissing).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].message.as_str(), found[0].tool.as_deref()),
+        ("the tool has no description", Some("op_0"))
+    );
+}
+
+#[test]
+fn two_files_with_one_name_are_named_to_rename_it_in_one_of_them() {
+    let tool = |text: &str| {
+        json!([{ "name": "greet", "description": text, "inputSchema": { "type": "object" } }]).to_string()
+    };
+    let (one, other) = (tool("Greets a person by name."), tool("Greets a whole room of people."));
+    let folder = fixture::folder(&[("a.json", one.as_str()), ("sub/b.json", other.as_str())]);
+    let checked = fixture::open(folder.path());
+    let finding = checked.findings.iter().find(|finding| finding.code == Code::NameQualified).unwrap();
+    assert_eq!(finding.severity.as_str(), "warning");
+    let help = finding.help.as_deref().unwrap_or_default();
+    assert!(help.starts_with("rename `greet` in `a.json` or `sub/b.json`"), "{help}");
+}
+
+#[test]
+fn json_lines_in_a_folder_are_read() {
+    let line =
+        json!({ "name": "greet", "description": "Greets.", "inputSchema": { "type": "object" } }).to_string();
+    let queries =
+        "{\"query\": \"say hello\", \"gold\": [\"greet\"]}\n{\"query\": \"wave\", \"gold\": [\"greet\"]}\n";
+    let folder = fixture::folder(&[("tools.jsonl", line.as_str()), ("queries.jsonl", queries)]);
+    let checked = fixture::open(folder.path());
+    assert_eq!(fixture::only(&checked).names.canonical, "greet");
+    assert!(!checked.lost_input(), "{:?}", checked.findings);
+}
