@@ -194,7 +194,7 @@ fn a_server_that_wants_a_token_says_which_line_to_add() {
         check_lost(&mcp, why);
         check_lost(&mcp, "headers = { Authorization = \"Bearer ${NAME}\" }");
         let root = catalog(&mcp);
-        let (examined, _) = examine(&config::read(root.path()), &credentials(), &|_| ());
+        let (examined, _) = examine(&config::read(root.path()), &credentials(), None, &|_| ());
         let problem = examined[0].outcome.as_ref().unwrap_err();
         assert!(
             matches!(problem, ServerProblem::WantsToken(..)) && examined[0].endpoint.transport() == "http",

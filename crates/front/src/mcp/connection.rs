@@ -16,6 +16,7 @@ use super::remembered_lists;
 use super::server_problem::{Away, ServerProblem};
 use super::server_state::{ServerState, Status, UNUSED};
 use super::session::Session;
+use super::starts::Starts;
 use crate::credentials::{Credentials, SignInVersion};
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
@@ -34,6 +35,8 @@ const GLANCE: Duration = Duration::from_millis(250);
 /// stable.
 const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
+/// Longest wait for the first words of the only client.
+const HANDSHAKE: Duration = Duration::from_secs(2);
 const A_WHILE: Duration = Duration::from_secs(10);
 
 /// The function that is called when a list changes, once there is one.
@@ -45,6 +48,8 @@ pub(super) struct Connection {
     state: watch::Sender<ServerState>,
     /// Wakes the task of the connection: a session is wanted, or the list.
     wanted: Notify,
+    /// Wakes the task to list the server again.
+    asked: Notify,
     /// Held by each call that waits for a session.
     waiting: Arc<()>,
     credentials: Arc<Credentials>,
@@ -52,6 +57,8 @@ pub(super) struct Connection {
     remembered: Option<PathBuf>,
     /// The client of the connection, once it is known, where it has one for itself.
     client: CurrentClient,
+    /// The turns at starting, and whether the only client of the process has not spoken yet.
+    turns: (Arc<Starts>, watch::Receiver<bool>),
     /// Called when the list of the server changes, or when it goes away or comes back.
     listener: Listener,
 }
@@ -63,12 +70,13 @@ impl Connection {
         credentials: Arc<Credentials>,
         remembered: Option<PathBuf>,
         client: CurrentClient,
+        turns: (Arc<Starts>, watch::Receiver<bool>),
         listener: Listener,
     ) -> Self {
         let listing = remembered.as_ref().and_then(|folder| remembered_lists::read(folder, &endpoint));
         let state = watch::Sender::new(ServerState::new(listing));
-        let (wanted, waiting) = Default::default();
-        Self { endpoint, state, wanted, waiting, credentials, remembered, client, listener }
+        let (wanted, asked, waiting) = Default::default();
+        Self { endpoint, state, wanted, asked, waiting, credentials, remembered, client, turns, listener }
     }
 
     pub(super) fn state(&self) -> watch::Ref<'_, ServerState> {
@@ -89,6 +97,13 @@ impl Connection {
         if self.is_listed() != is_listed {
             self.state.send_modify(|state| state.listed_since = is_listed.then(Instant::now));
             self.wanted.notify_one();
+        }
+    }
+
+    /// Has the server listed again, if its list is wanted.
+    pub(super) fn ask_again(&self) {
+        if self.is_listed() {
+            self.asked.notify_one();
         }
     }
 
@@ -239,6 +254,7 @@ impl Connection {
                 () = sleep_until(start), if is_wanted => return,
                 () = async { while !self.has_new_sign_in() { sleep(SOON).await } } => return,
                 () = self.wanted.notified() => {}
+                () = self.asked.notified() => return,
             }
         }
     }
@@ -246,11 +262,16 @@ impl Connection {
     /// One session, from beginning to end; returns the reason for the end.
     async fn visit(&self) -> Result<Infallible, ServerProblem> {
         let client = &self.client;
+        let (starts, awaits_client) = &self.turns;
+        self.turn(Status::Starting(None));
+        let _ = timeout(HANDSHAKE, awaits_client.clone().wait_for(|awaits| !awaits)).await;
         loop {
             self.turn(Status::Starting(None));
+            let turn = starts.turn().await;
             let has_client = client.borrow().is_some();
             let is_older = self.listing().is_some_and(|last| last.is_older && last.problem.is_none());
             let opening = Session::open(&self.endpoint, &self.credentials, client, is_older);
+            let opening = turn.held_for(opening);
             let opened = tokio::select! {
                 opened = timeout(self.endpoint.timeout, opening) => opened,
                 () = until_client(client, |client| !has_client && client.can_answer()) => continue,
@@ -328,6 +349,7 @@ impl Connection {
             // A tool may have appeared for this client.
             () = session.changed() => if self.endpoint.is_of_client() { self.set_listed(true) },
             () = sleep(interval.unwrap_or_default()), if interval.is_some() => {}
+            () = self.asked.notified(), if interval.is_some() => {}
             () = closed => {}
         }
         if session.is_closed() {

@@ -16,6 +16,7 @@ use super::endpoint::{Endpoint, endpoints};
 use super::server_problem::{Away, ServerProblem};
 use super::server_state::LiveServer;
 use super::session::Session;
+use super::starts::Starts;
 use crate::credentials::Credentials;
 use toolcrib_catalog::config::{Config, Environment, Server, Workspace};
 use toolcrib_catalog::sources::listings::{Awaited, Listing, Listings, NoList};
@@ -50,6 +51,9 @@ pub struct Connections {
     listener: Listener,
     /// The only client of the process, once it is known.
     client: watch::Sender<Option<Arc<ClientSession>>>,
+    /// Whether that client has not spoken yet.
+    awaits_client: watch::Sender<bool>,
+    starts: Arc<Starts>,
 }
 
 impl Connections {
@@ -63,6 +67,12 @@ impl Connections {
         let mut connections = Self::new(environment);
         connections.handle = Some(runtime);
         connections
+    }
+
+    /// Starts no server before the only client of the process has spoken: what servers may ask it is declared when they start.
+    pub fn awaiting_client(self) -> Self {
+        self.awaits_client.send_replace(true);
+        self
     }
 
     /// Remembers the lists of servers in this folder, and reads there what they listed last.
@@ -85,6 +95,12 @@ impl Connections {
     /// Opens connections for the only client of the process from now on, and again where servers may ask it.
     pub fn serve_client(&self, client: &Arc<ClientSession>) {
         self.client.send_replace(Some(Arc::clone(client)));
+        self.begin();
+    }
+
+    /// Starts the servers: the only client of the process has spoken.
+    pub fn begin(&self) {
+        self.awaits_client.send_if_modified(std::mem::take);
     }
 
     pub fn environment(&self) -> &Environment {
@@ -111,6 +127,11 @@ impl Connections {
             state: connection.state().clone(),
         };
         listed.map(server).collect()
+    }
+
+    /// Asks all servers for their lists again; one that is away is tried at once.
+    pub fn ask_again(&self) {
+        locked(&self.connections).iter().for_each(|connection| connection.ask_again());
     }
 
     /// The current lists of the servers of a workspace. New servers get this long to answer, unless `is_needless` says
@@ -215,7 +236,9 @@ impl Connections {
         };
         let credentials = Arc::clone(&self.credentials);
         let listener = Arc::clone(&self.listener);
-        let connection = Arc::new(Connection::new(endpoint.clone(), credentials, folder, client, listener));
+        let turns = (Arc::clone(&self.starts), self.awaits_client.subscribe());
+        let connection =
+            Arc::new(Connection::new(endpoint.clone(), credentials, folder, client, turns, listener));
         connections.push(Arc::clone(&connection));
         let mut tasks = locked(&self.tasks);
         tasks.retain(|task| !task.is_finished());

@@ -4,7 +4,7 @@
 //!    headers ([`http`], [`made_headers`]). A [`ServerProblem`] is the reason why it cannot be used.
 //! 2. A [`Session`] is one open connection, in either version of the protocol: it calls tools ([`tool_call`]), lists them page
 //!    by page within limits ([`lists`]), and follows [`changes`].
-//! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time.
+//! 3. [`list_all`] lists the tools once, of all servers of a workspace at the same time; a few take [turns](starts) at starting.
 //! 4. [`Connections`] stay: each [`connection`] goes through the states of [`ServerState`], opens a session again after it has
 //!    ended, and keeps the last list of a server while it is away; the next program reads that list too ([`remembered_lists`]).
 //! 5. [`requests`] sends all other requests of clients, and messages of servers go back to their [`client`].
@@ -32,6 +32,7 @@ mod secrets;
 mod server_problem;
 mod server_state;
 mod session;
+mod starts;
 mod stdout;
 mod tool_call;
 

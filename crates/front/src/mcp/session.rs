@@ -76,7 +76,7 @@ impl Session {
     ) -> Result<Self, ServerProblem> {
         let mut secrets = FilledSecrets::default();
         // A client that servers may ask has the older protocol, and so have its connections.
-        let asks_older = is_older || client.borrow().is_some();
+        let asks_older = is_older || client.borrow().as_ref().is_some_and(|client| client.can_answer());
         let mut session = match Self::begin(endpoint, credentials, client, &mut secrets, asks_older).await {
             Err(ConnectError { speaks_other: true, .. }) => {
                 Self::begin(endpoint, credentials, client, &mut secrets, !asks_older).await

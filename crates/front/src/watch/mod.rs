@@ -145,11 +145,13 @@ impl Follow {
         Stop(self.debouncer.clone())
     }
 
-    /// Function that makes it ask its addresses and read again at once.
+    /// Function that makes it ask its servers and addresses, and read again at once.
     pub fn nudge(&self) -> impl Fn() + Send + Sync + 'static {
         let debouncer = self.debouncer.clone();
         let ask = self.ask.clone();
+        let connections = self.options.connections.clone();
         move || {
+            connections.iter().for_each(|connections| connections.ask_again());
             // One nudge that waits stands for all others.
             let _ = ask.try_send(());
             debouncer.signal(ChangeSignal::Certain);

@@ -52,7 +52,8 @@ impl Service<RoleClient> for Handler {
             ServerRequest::CustomRequest(request) => request,
             _ => return Err(unknown("")),
         };
-        let method = if self.routes.declared.is_some() { method_of_question(&request.method) } else { None };
+        let may_ask = self.routes.declared.as_ref().is_some_and(|client| client.can_answer());
+        let method = if may_ask { method_of_question(&request.method) } else { None };
         let client = self.routes.client.borrow().clone();
         let (Some(method), Some(client)) = (method, client) else { return Err(unknown(&request.method)) };
         let mut params = request.params.unwrap_or_else(|| json!({}));

@@ -179,6 +179,13 @@ impl Backends {
         }
     }
 
+    /// Starts servers that wait for the only client of the process.
+    pub fn begin(&self) {
+        if let Some(connections) = &self.connections {
+            connections.begin();
+        }
+    }
+
     /// Closes all connections; servers get a short time to end.
     pub async fn close(&self) {
         if let Some(connections) = &self.connections {
