@@ -7,6 +7,7 @@
 
 mod address;
 mod clients;
+mod difference;
 mod editor_schema;
 mod env_file;
 mod environment;
@@ -35,6 +36,7 @@ pub use address::{is_safe_address, network, shown_address};
 pub use clients::{
     CLIENTS, Client, ClientPlace, TIMEOUT_KEYS, client_format, format_of_table, read_client_text,
 };
+pub use difference::Difference;
 pub use editor_schema::schemas_for_editors;
 pub use env_file::{env_line, env_variables};
 pub use environment::{Environment, MissingVariable};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::difference::Difference;
 use super::server::Server;
 use super::tool_filter::ToolFilter;
 
@@ -33,6 +34,9 @@ pub struct Source {
     /// Tools of its server that the client uses, where the client's file or `tools` restricts them.
     #[serde(skip)]
     pub filter: Option<ToolFilter>,
+    /// What works otherwise for its server here than in its client.
+    #[serde(skip)]
+    pub differences: Vec<Difference>,
     /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
     #[serde(skip_serializing_if = "Trust::is_read")]
     pub trust: Trust,
@@ -55,7 +59,9 @@ pub enum BaseUrlFrom {
 }
 
 /// Trust of the operator in the definitions of a source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// The tools are documented. Programs that they name are not run, and a read effect is only a claim.

@@ -13,7 +13,7 @@ use super::placeholder::{as_placeholders, of_client};
 use super::problem::EntryProblem;
 use super::project::Project;
 use super::sign_in::{headers_command, more_headers, server_auth};
-use super::timeouts::Timeouts;
+use super::timeouts::{Rounded, Timeouts};
 use crate::config::server::Server;
 
 /// Switches of a server, each with the value that switches it off.
@@ -140,12 +140,12 @@ fn is_off(entry: &Map<String, Value>) -> Result<bool, EntryProblem> {
     Ok(false)
 }
 
-/// The server of an entry; `None` if it is disabled.
+/// The server of an entry, and its times that are not exact; `None` if it is disabled.
 pub(super) fn server(
     entry: &Value,
     project: &Project,
     format: &ClientFormat,
-) -> Result<Option<Server>, EntryProblem> {
+) -> Result<Option<(Server, Vec<Rounded>)>, EntryProblem> {
     let all = entry.as_object().ok_or(EntryProblem::NoObject)?;
     if is_off(all)? {
         return Ok(None);
@@ -201,7 +201,7 @@ pub(super) fn server(
         url: remote.url.or(remote.uri).or(remote.server_url).or(remote.http_url).map(|url| filled(&url)),
         ..Server::default()
     };
-    server.problem().map_or(Ok(Some(server)), |problem| Err(EntryProblem::Server(problem)))
+    server.problem().map_or(Ok(Some((server, times.rounded))), |problem| Err(EntryProblem::Server(problem)))
 }
 
 impl Process {

@@ -3,10 +3,11 @@
 //! 1. [`table`] has a row for each client, and [`mod@format`] one for each way to write servers.
 //! 2. [`mod@file`] recognizes the file of a client, which may have any name.
 //! 3. [`entry`] reads a server, with [`placeholder`]s, [`timeouts`] and its [`sign_in`], in the folder of its [`project`]. [`keys`]
-//!    says what becomes of each key.
+//!    says what becomes of each key, and [`differences`] what works otherwise than in the client itself.
 //! 4. [`tools`] reads the lists of tools in an entry; [`rules`] finds what the file, and the settings next to it, say of a server
 //!    elsewhere.
 
+mod differences;
 mod entry;
 mod file;
 mod format;
@@ -24,13 +25,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::difference::Difference;
 use super::source::Source;
+use differences::of_entry;
 use entry::server;
 use file::{ServerTable, open, referred, starts_or_connects, without_values};
 pub use file::{client_format, read_client_text};
 pub use format::{TIMEOUT_KEYS, format_of_table};
-use keys::unused;
-use placeholder::inputs;
 use problem::EntryProblem;
 use project::{Project, settings_of};
 use rules::{Rules, is_excluded};
@@ -83,8 +84,11 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             let place = |key: &str| Place::new(&document.file, pointer_join(&pointer, key));
             match reader.source(name, entry) {
                 Ok(Some(source)) => {
+                    findings.extend(source.differences.iter().map(|difference| {
+                        let message = format!("the server `{name}`: {difference}");
+                        Finding::new(Code::ClientSetting, message).at(place(difference.key()))
+                    }));
                     sources.push(source);
-                    findings.extend(left_out(name, entry).map(|(key, finding)| finding.at(place(&key))));
                 }
                 unused => {
                     let place = Place::new(&document.file, pointer.clone());
@@ -113,32 +117,21 @@ impl ServerReader<'_> {
         let of_project = if project.has_rules { project.folder.to_string_lossy() } else { "".into() };
         let mut rules = Rules::new(name, *table, &of_project);
         [*document].into_iter().chain(settings).for_each(|value| rules.read(value));
-        let server =
-            if is_excluded || rules.deny_all() { None } else { server(entry, project, table.format)? };
-        let filter = rules.added_to(filter(entry, name, table.rules_for_all(document))?);
-        Ok(server.map(|server| Source {
+        let read = if is_excluded || rules.deny_all() { None } else { server(entry, project, table.format)? };
+        let mut differences = entry.as_object().map(of_entry).unwrap_or_default();
+        differences.extend(rules.allowed.drain(..).map(|place| Difference::Allowed { place }));
+        let filter = filter(entry, name, table.rules_for_all(document), &mut differences)?;
+        let filter = rules.added_to(filter);
+        Ok(read.map(|(server, rounded)| Source {
             mcp: Some(server),
             filter,
+            differences: differences.into_iter().chain(rounded.into_iter().map(Difference::from)).collect(),
             server: Some(name.to_string()),
             prefix: Some(true),
             pointer: Some(pointer_join(table.pointer, name)),
             ..Source::default()
         }))
     }
-}
-
-/// The findings about settings of a server that work otherwise here, each with its key.
-fn left_out(name: &str, entry: &Value) -> impl Iterator<Item = (String, Finding)> {
-    let said = move |key: &str, text: String| {
-        (key.to_string(), Finding::new(Code::ClientSetting, format!("the server `{name}`: {text}")))
-    };
-    let fields = entry.as_object().into_iter();
-    let unused =
-        fields.flat_map(unused).map(move |(key, why)| said(key, format!("`{key}` is not used: {why}")));
-    let inputs = inputs(entry).into_iter();
-    unused.chain(inputs.map(move |(input, variable)| {
-        said("", format!("`${{input:{input}}}` is the environment variable {variable} here"))
-    }))
 }
 
 /// The finding about a server that is disabled, or that has a problem.

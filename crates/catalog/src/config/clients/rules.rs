@@ -15,6 +15,9 @@ const SCOPES: [&str; 5] = ["projects", "profiles", "modes", "agents", "agent"];
 /// Beginnings of words in keys of lists that switch tools off.
 const OFF: [&str; 7] = ["exclude", "deny", "denied", "disable", "disallow", "never", "block"];
 
+/// Beginnings of words in keys that allow a server, or its tools without a question.
+const ALLOW: [&str; 4] = ["allow", "approve", "trust", "enabledmcp"];
+
 /// What a client's settings say elsewhere of the tools of one server, by names such as `mcp__server__tool`.
 pub(super) struct Rules<'c> {
     server: &'c str,
@@ -27,6 +30,8 @@ pub(super) struct Rules<'c> {
     denied: Vec<String>,
     /// The place of a rule that only the client can apply: it asks, or applies to one project, agent or profile.
     of_client: Option<String>,
+    /// The places of rules that allow the server, or a tool of it, by its name.
+    pub(super) allowed: Vec<String>,
 }
 
 /// A place in the settings.
@@ -37,13 +42,15 @@ struct RulePlace {
     tool: Option<String>,
     is_off: bool,
     asks: bool,
+    allows: bool,
     /// Whether it is for a project, an agent or a profile that is not the active one.
     is_scoped: bool,
 }
 
 impl<'c> Rules<'c> {
     pub(super) fn new(server: &'c str, table: ServerTable<'c>, project: &'c str) -> Self {
-        Self { server, prefix: plain_name(server), table, project, denied: Vec::new(), of_client: None }
+        let (denied, allowed, of_client) = Default::default();
+        Self { server, prefix: plain_name(server), table, project, denied, of_client, allowed }
     }
 
     pub(super) fn read(&mut self, document: &Value) {
@@ -84,6 +91,7 @@ impl<'c> Rules<'c> {
             Value::Bool(is_on) => self.note(place, *is_on),
             Value::String(text) => match text.as_str() {
                 "deny" | "never" | "disabled" | "off" => self.note(RulePlace { is_off: true, ..place }, true),
+                "allow" | "always" | "approve" => self.note(RulePlace { allows: true, ..place }, true),
                 "ask" | "confirm" | "prompt" => self.note(RulePlace { asks: true, ..place }, true),
                 _ => {}
             },
@@ -100,6 +108,7 @@ impl<'c> Rules<'c> {
         let parent = place.keys.last().map(String::as_str).unwrap_or_default();
         let lower = key.to_lowercase();
         below.is_off |= OFF.iter().any(|word| lower.contains(word));
+        below.allows |= ALLOW.iter().any(|word| lower.contains(word));
         below.asks |= lower == "ask" || lower.starts_with("ask_");
         let is_scope = SCOPES.contains(&parent) && (parent != "agent" || self.is_opencode());
         below.is_scoped |=
@@ -132,8 +141,13 @@ impl<'c> Rules<'c> {
         let key = place.keys.last().map(|key| key.to_lowercase()).unwrap_or_default();
         let is_switch =
             tool != "*" || self.named(&key).is_some() || SWITCHES.iter().any(|(switch, _)| key == *switch);
+        let allows = place.allows;
         let is_off = if place.is_off || place.asks { is_on } else { !is_on && is_switch };
         if !is_off {
+            let place = place.keys.join(".");
+            if is_on && allows && !self.allowed.contains(&place) {
+                self.allowed.push(place);
+            }
             return;
         }
         if place.asks || place.is_scoped {

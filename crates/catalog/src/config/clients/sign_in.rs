@@ -8,6 +8,8 @@ use crate::config::server_auth::ServerAuth;
 
 /// Keys of a sign-in that say what toolcrib finds out or chooses by itself.
 const FOUND: [&str; 5] = ["enabled", "callbackPort", "redirectPort", "redirectUri", "redirect_uri"];
+const SIGNS_IN: &str = "`toolcrib login` signs in, and chooses the address at which it ends";
+const TIMES: &str = "the time limit of calls is `timeout_seconds` here";
 
 /// The sign-in of an entry; `None` for that of every server. One with a client id of its own stays with its client, since the id is
 /// registered for the client's own address.
@@ -29,6 +31,18 @@ pub(super) fn server_auth(entry: &Map<String, Value>) -> Result<Option<ServerAut
     }
     scopes.extend(["scopes", "oauthScopes"].iter().filter_map(|key| entry.get(*key)).flat_map(words_of));
     Ok((!scopes.is_empty()).then(|| ServerAuth { scopes, ..ServerAuth::default() }))
+}
+
+/// Parts of keys that are carried otherwise, each with what changes.
+pub(super) fn chosen_here(entry: &Map<String, Value>) -> impl Iterator<Item = (String, &'static str)> {
+    let part = |table: &'static str, key: &'static str, change| {
+        let fields = entry.get(table)?.as_object()?;
+        let is_set = key != "enabled" && set_keys(fields).any(|known| known == key);
+        is_set.then(|| (format!("{table}.{key}"), change))
+    };
+    let found =
+        ["oauth", "auth"].into_iter().flat_map(move |table| FOUND.map(|key| part(table, key, SIGNS_IN)));
+    found.chain([part("requestOptions", "timeout", TIMES)]).flatten()
 }
 
 /// The words of a text, or the texts of a list.

@@ -21,6 +21,8 @@ pub struct Client {
     pub(super) settings: &'static [ClientPlace],
     /// Whether it counts timeouts in seconds, which others of its format do not.
     pub(super) counts_seconds: bool,
+    /// Whether it keeps a long list of tools out of the prompt, and looks tools up.
+    pub defers: bool,
 }
 
 /// The place of a client's file.
@@ -63,7 +65,7 @@ pub const CLIENTS: [Client; 14] = [
     Client { name: "claude-desktop", title: "Claude Desktop", files: &[Applications("Claude/claude_desktop_config.json")], ..ROW },
     Client { name: "cursor", title: "Cursor", files: &[Home(".cursor/mcp.json")], project_folder: Some(".cursor"), ..ROW },
     Client { name: "vscode", title: "VS Code", files: &VS_CODE_FILES, format: &VS_CODE, project_folder: Some(".vscode"), ..ROW },
-    Client { name: "claude-code", title: "Claude Code", files: &[Home(".claude.json")], project_file: Some(".mcp.json"), settings: &CLAUDE_SETTINGS, ..ROW },
+    Client { name: "claude-code", title: "Claude Code", files: &[Home(".claude.json")], project_file: Some(".mcp.json"), settings: &CLAUDE_SETTINGS, defers: true, ..ROW },
     Client { name: "codex", title: "Codex", files: &[Variable("CODEX_HOME", ".codex", "config.toml")], format: &CODEX, project_folder: Some(".codex"), ..ROW },
     Client { name: "gemini", title: "Gemini CLI", files: &[Home(".gemini/settings.json")], project_folder: Some(".gemini"), ..ROW },
     Client { name: "windsurf", title: "Windsurf", files: &[Home(".codeium/windsurf/mcp_config.json")], project_folder: Some(".windsurf"), ..ROW },
@@ -100,12 +102,19 @@ const ROW: Client = Client {
     project_file: None,
     settings: &[],
     counts_seconds: false,
+    defers: false,
 };
 
 impl Client {
     /// The client with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.name == name)
+    }
+
+    /// The client whose files alone have this name.
+    pub fn of_file(name: &str) -> Option<&'static Self> {
+        let mut named = CLIENTS.iter().filter(|client| client.has_file(name));
+        named.next().filter(|_| named.next().is_none())
     }
 
     /// Whether a file of this client, for its user or a project, has this name.

@@ -20,32 +20,46 @@ const START: [(&str, bool); 4] = [
 pub(super) struct Timeouts {
     pub(super) start: Option<u64>,
     pub(super) call: Option<u64>,
+    /// The times that are longer here, by parts of a second.
+    pub(super) rounded: Vec<Rounded>,
+}
+
+/// A time that is longer here, since it is a whole number of seconds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rounded {
+    pub(super) key: String,
+    pub(super) given: String,
+    pub(super) seconds: u64,
 }
 
 impl Timeouts {
     /// The times of an entry. A client counts plain timeouts in seconds, or in milliseconds.
     pub(super) fn of(entry: &Map<String, Value>, format: &ClientFormat, counts_seconds: bool) -> Self {
-        let seconds = |value: Option<&Value>, counts_seconds: bool| {
+        let mut rounded = Vec::new();
+        let mut seconds = |key: &str, value: Option<&Value>, counts_seconds: bool| {
             let time = value?.as_f64().filter(|time| *time > 0.0)?;
-            Some((if counts_seconds { time } else { time / MILLISECONDS }).ceil() as u64)
+            let exact = if counts_seconds { time } else { time / MILLISECONDS };
+            let seconds = exact.ceil() as u64;
+            if exact.fract() > 0.0 {
+                let given = format!("{time} {}", if counts_seconds { "seconds" } else { "milliseconds" });
+                rounded.push(Rounded { key: key.into(), given, seconds });
+            }
+            Some(seconds)
         };
-        let start = START.iter().find_map(|(key, counts)| seconds(entry.get(*key), *counts));
-        let call = seconds(entry.get("tool_timeout_sec"), true);
-        match entry.get("timeout") {
+        let start = START.iter().find_map(|(key, counts)| seconds(key, entry.get(*key), *counts));
+        let call = seconds("tool_timeout_sec", entry.get("tool_timeout_sec"), true);
+        let (start, call) = match entry.get("timeout") {
             // opencode has a time for each of the two, and once had one for the list alone.
             Some(Value::Object(both)) => {
-                let part = |key: &str| seconds(both.get(key), false);
-                Self { start: start.or(part("startup")), call: call.or(part("request")) }
+                let mut part = |key: &str| seconds("timeout", both.get(key), false);
+                (start.or_else(|| part("startup")), call.or_else(|| part("request")))
             }
             plain => {
                 let is_short = plain.and_then(Value::as_f64).is_some_and(|time| time < MILLISECONDS);
-                let plain = seconds(plain, counts_seconds || is_short);
-                if *format == OPENCODE {
-                    Self { start: start.or(plain), call }
-                } else {
-                    Self { start, call: call.or(plain) }
-                }
+                let plain = || seconds("timeout", plain, counts_seconds || is_short);
+                if *format == OPENCODE { (start.or_else(plain), call) } else { (start, call.or_else(plain)) }
             }
-        }
+        };
+        Self { start, call, rounded }
     }
 }

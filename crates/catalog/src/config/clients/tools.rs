@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::problem::EntryProblem;
+use crate::config::difference::Difference;
 use crate::config::tool_filter::ToolFilter;
 
 /// Lists of the only tools of a server that a client uses. An empty list of the last one stands for all.
@@ -21,6 +22,7 @@ pub(super) fn filter(
     entry: &Value,
     server: &str,
     global: [Option<&Value>; 2],
+    differences: &mut Vec<Difference>,
 ) -> Result<Option<ToolFilter>, EntryProblem> {
     let mut filter = ToolFilter::default();
     add_lists(&mut filter, entry)?;
@@ -32,7 +34,9 @@ pub(super) fn filter(
             Some(rule) => Map::from_iter([("*".to_string(), rule.clone())]),
         };
         for (name, rule) in rules {
-            add_rule(&mut filter, &prefix, key, name, &rule)?;
+            if let Some(rule) = add_rule(&mut filter, &prefix, key, name, &rule)? {
+                differences.push(Difference::Wider { rule });
+            }
         }
     }
     Ok((!filter.key.is_empty()).then_some(filter))
@@ -79,14 +83,14 @@ fn names(key: &str, value: &Value) -> Result<Option<Vec<String>>, EntryProblem> 
     }
 }
 
-/// Adds a rule for all servers, where its name may be that of a tool of this one.
+/// Adds a rule for all servers, where its name may be that of a tool of this one. Returns the rule if it switches off more here.
 fn add_rule(
     filter: &mut ToolFilter,
     prefix: &str,
     key: &'static str,
     name: String,
     rule: &Value,
-) -> Result<(), EntryProblem> {
+) -> Result<Option<String>, EntryProblem> {
     let begin = name.split(['*', '?']).next().unwrap_or_default();
     let is_of_server = if begin == name {
         name.starts_with(prefix)
@@ -94,7 +98,7 @@ fn add_rule(
         begin.starts_with(prefix) || prefix.starts_with(begin)
     };
     if !is_of_server {
-        return Ok(());
+        return Ok(None);
     }
     // Rules for arguments; those of a server match `*` alone.
     let rule = rule.get("*").or_else(|| rule.as_object().map(|_| &Value::Bool(true))).unwrap_or(rule);
@@ -111,6 +115,8 @@ fn add_rule(
             rule.as_bool().ok_or_else(wrong)?
         }
     };
+    let is_wider = !is_on && name.contains('?');
+    let wider = is_wider.then(|| format!("{key}.{name}"));
     if !is_on {
         filter.key = key.into();
         // `?` is any letter: too much is denied rather than too little.
@@ -120,7 +126,7 @@ fn add_rule(
             None => filter.denied_with_prefix.push((prefix.to_string(), name)),
         }
     }
-    Ok(())
+    Ok(wider)
 }
 
 #[cfg(test)]
@@ -129,7 +135,8 @@ mod tests {
 
     #[test]
     fn lists_of_tools_restrict_a_server() {
-        let filter_of = |entry: Value, tools: Option<Value>| filter(&entry, "a", [tools.as_ref(), None]);
+        let filter_of =
+            |entry: Value, tools: Option<Value>| filter(&entry, "a", [tools.as_ref(), None], &mut Vec::new());
         let allows =
             |entry: Value| filter_of(entry, None).unwrap().is_none_or(|filter| filter.allows("sink_boat"));
         for entry in [
@@ -160,14 +167,17 @@ mod tests {
             [r#"{"a_sink_boat": "deny"}"#, r#"{"a_*": "deny"}"#, r#"{"*": {"*": "deny"}}"#, "\"deny\""]
         {
             let rules: Value = serde_json::from_str(rules).unwrap();
-            let filter = filter(&Value::Null, "a", [None, Some(&rules)]).unwrap().unwrap();
+            let filter = filter(&Value::Null, "a", [None, Some(&rules)], &mut Vec::new()).unwrap().unwrap();
             assert!(!filter.allows("sink_boat") && filter.as_list().is_some(), "{rules}");
         }
         let others = serde_json::json!({"bash": "deny", "b_*": false});
-        assert!(filter(&Value::Null, "a", [None, Some(&others)]).unwrap().is_none());
+        assert!(filter(&Value::Null, "a", [None, Some(&others)], &mut Vec::new()).unwrap().is_none());
         let asks = serde_json::json!({"a_sink_boat": "ask"});
-        let asks = filter(&Value::Null, "a", [None, Some(&asks)]).unwrap().unwrap();
+        let asks = filter(&Value::Null, "a", [None, Some(&asks)], &mut Vec::new()).unwrap().unwrap();
         assert!(asks.allows("sink_boat") && asks.as_list().is_some() && asks.of_client.is_some());
-        assert!(filter(&Value::Null, "a", [Some(&serde_json::json!({"a_x": "off"})), None]).is_err());
+        assert!(
+            filter(&Value::Null, "a", [Some(&serde_json::json!({"a_x": "off"})), None], &mut Vec::new())
+                .is_err()
+        );
     }
 }

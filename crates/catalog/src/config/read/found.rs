@@ -16,7 +16,8 @@ pub const NAME_IT: &str = "name it as the catalog, such as `.`";
 /// Removes what a configuration may only have if the operator named it: programs, servers, models, variables, templates,
 /// and paths out of its folder.
 pub(super) fn disarm(workspace: &mut Workspace) {
-    let Workspace { root, config, overlays, findings, .. } = workspace;
+    let Workspace { root, config, overlays, findings, document, .. } = workspace;
+    let file = document.as_ref().map_or(FILE_NAME, |document| document.file.as_str());
     let is_inside = |path: &str| is_within(root, &root.join(path));
     let is_own_state = |at: &mut String| {
         let mut files = ["", "-journal", "-shm", "-wal"].iter().map(|end| format!("{at}{end}"));
@@ -52,13 +53,14 @@ pub(super) fn disarm(workspace: &mut Workspace) {
         };
         source.path.clear();
         let field = if is_live { "mcp" } else { "path" };
-        findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/{field}"))));
+        let own = source.pointer.clone().unwrap_or_else(|| format!("/source/{index}/{field}"));
+        findings.push(finding.at(Place::new(file, own)));
     }
     let queries = &mut config.eval.queries;
     let is_outside = |(_, path): &(usize, &PathBuf)| !is_inside(&path.to_string_lossy());
     for (index, path) in queries.iter().enumerate().filter(is_outside) {
         let finding = leads_out(Code::LabelInvalid, &path.to_string_lossy());
-        findings.push(finding.at(Place::new(FILE_NAME, format!("/eval/queries/{index}"))));
+        findings.push(finding.at(Place::new(file, format!("/eval/queries/{index}"))));
     }
     queries.retain(|path| is_inside(&path.to_string_lossy()));
     for issuer in &mut config.serve.issuers {

@@ -22,12 +22,17 @@ use toolcrib_definition::ground::is_within;
 use workspace::FILE_NAME;
 pub use workspace::{FetchError, LeftOut, Workspace};
 
-/// Reads the configuration of a folder that nobody named, without what only an operator's word allows.
-pub fn read_found(folder: &Path) -> Workspace {
-    let mut workspace = if is_within(folder, &folder.join(FILE_NAME)) {
-        read(folder)
+/// Reads the configuration of a folder, or a client's file, that nobody named, without what only an operator's word allows.
+pub fn read_found(place: &Path) -> Workspace {
+    let (folder, file) = match place.parent().filter(|_| place.is_file()) {
+        Some(folder) => (folder, place.to_path_buf()),
+        None => (place, place.join(FILE_NAME)),
+    };
+    let mut workspace = if is_within(folder, &file) {
+        read(place)
     } else {
-        let findings = vec![leads_out(Code::FileUnreadable, FILE_NAME).at(Place::new(FILE_NAME, ""))];
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let findings = vec![leads_out(Code::FileUnreadable, &name).at(Place::new(&*name, ""))];
         Workspace { root: folder.into(), findings, ..Workspace::default() }.without_files()
     };
     workspace.is_confined = true;

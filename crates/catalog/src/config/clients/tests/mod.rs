@@ -1,5 +1,6 @@
 //! Files of clients: what is recognized, what starts, and what is switched off.
 
+mod differences;
 mod schemas;
 
 use super::*;

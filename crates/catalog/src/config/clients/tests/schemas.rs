@@ -6,7 +6,7 @@ use super::super::keys::{KeyFate, fate_of};
 use super::*;
 
 /// A client, the source of its schema, and the keys of a server in it.
-const SCHEMAS: [(&str, &str, &str); 15] = [
+pub(super) const SCHEMAS: [(&str, &str, &str); 15] = [
     (
         "VS Code",
         "code.visualstudio.com/docs/agents/reference/mcp-configuration",
@@ -82,7 +82,7 @@ const SCHEMAS: [(&str, &str, &str); 15] = [
 ];
 
 /// Keys whose value must not be a text, with one that changes what is read.
-fn sample(key: &str) -> Value {
+pub(super) fn sample(key: &str) -> Value {
     match key {
         "args" => json!(["a"]),
         "auth" | "oauth" => json!({"scopes": ["a"]}),
