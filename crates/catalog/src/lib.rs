@@ -56,6 +56,6 @@ pub use own_functions::functions;
 pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry};
 pub use resolve::{CalledName, Resolved, UnresolvedName, called_names};
-pub use schema::{Callable, Parameters, ToolArgument, result_fits};
+pub use schema::{Callable, Parameters, ToolArgument, contradicts, result_fits};
 pub use tool::{Input, Labels, Names, Rules, Texts, Tool, ToolOrigin, WrittenTexts};
 pub use tree::{CategoryNode, CategoryTree, by_category};

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde_json::Value;
 
 use crate::audience::{self, Audience};
 use crate::catalog::Catalog;
@@ -15,10 +16,11 @@ use crate::findings::places::DefinitionPlaces;
 use crate::lint::{CatalogLint, LintedDefinition};
 use crate::purpose::purposes_of_sources;
 use crate::registry::version::digest;
+use crate::schema::PatternWork;
 use crate::short::SharedOpenings;
 use crate::sources::RawTool;
 use crate::tool::Tool;
-use crate::{lint, names, profile, steps, structure, tree, trust};
+use crate::{lint, names, profile, schema, steps, structure, tree, trust};
 use overlays::Overlays;
 use tool::{Assembly, Built};
 use toolcrib_definition::Definition;
@@ -42,8 +44,10 @@ pub(crate) fn assemble(
     let openings = SharedOpenings::of(public.map(|(tool, _)| tool.definition.description.as_str()));
     let canonical = names::canonical(&raw, &audiences, &workspace.config, findings);
     let assembly = Assembly { workspace: &workspace, overlays: &overlays, openings };
+    let with_patterns = with_patterns(&raw);
+    let built = raw.into_par_iter().zip(canonical).zip(with_patterns);
     let built: Vec<Built> =
-        raw.into_par_iter().zip(canonical).map(|(raw, name)| assembly.tool(raw, name)).collect();
+        built.map(|((raw, name), with_patterns)| assembly.tool(raw, name, with_patterns)).collect();
     let mut tools = Vec::with_capacity(built.len());
     let mut definitions = Vec::with_capacity(built.len());
     for (built, audience) in built.into_iter().zip(audiences) {
@@ -70,6 +74,16 @@ pub(crate) fn assemble(
     tree::check(&catalog, configured, findings);
     lint::replacements(&catalog, findings);
     (catalog, lint)
+}
+
+/// Whether the patterns of each tool are compiled, within the budgets of its source and of the build.
+fn with_patterns(raw: &[RawTool]) -> Vec<bool> {
+    let work = |tool: &RawTool| {
+        let schema = tool.definition.parameters.as_ref().map(|schema| schema.value());
+        PatternWork::of(schema.unwrap_or(&Value::Null))
+    };
+    let work: Vec<PatternWork> = raw.par_iter().map(work).collect();
+    schema::compiled_patterns(raw.iter().map(|tool| &*tool.origin).zip(work))
 }
 
 /// A tool with its digest, and what lint reads of its definition, which ends here.

@@ -35,7 +35,7 @@ pub(super) struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    pub(super) fn tool(&self, mut raw: RawTool, name: String) -> Built {
+    pub(super) fn tool(&self, mut raw: RawTool, name: String, with_patterns: bool) -> Built {
         let mut findings = Vec::new();
         let mut definition = std::mem::take(&mut raw.definition);
         let doubt = trust::settle_effect(&mut definition, &raw, &self.workspace.config.exec);
@@ -61,7 +61,8 @@ impl Assembly<'_> {
         }
         reserved_headers(&definition, &place).for_each(&mut report);
         doubt.into_iter().chain(untrusted).for_each(&mut report);
-        let parameters = schema::check(&definition, &parts.arguments, &places.schema, &mut report);
+        let parameters =
+            schema::check(&definition, with_patterns, &parts.arguments, &places.schema, &mut report);
         let parameters = match raw.unread {
             Some(what) => parameters.refused(&format!("{what} could not be read")),
             None => parameters,

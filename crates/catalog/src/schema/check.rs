@@ -8,6 +8,7 @@ use serde_json::json;
 use super::compiled::{CompileError, compile};
 use super::descriptions::{describe, has_markup, write_markdown};
 use super::parameters::{Callable, Parameters};
+use super::patterns::take_out_patterns;
 use super::portable::repair_patterns;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
@@ -15,9 +16,15 @@ use crate::docstring::Described;
 use toolcrib_definition::finding::{Code, Finding, Place};
 use toolcrib_definition::{Backend, Definition, compact};
 
-/// Repairs and compiles the parameters of a definition. `described` are descriptions that a docstring has for them.
+/// Message about patterns beyond the budget of a source, or of a build.
+const TOO_MUCH_WORK: &str =
+    "its patterns are left out: with those of the tools before it, compiling them takes too long";
+
+/// Repairs and compiles the parameters of a definition, with or without its patterns. `described` are descriptions that a docstring
+/// has for them.
 pub(crate) fn check(
     tool: &Definition,
+    with_patterns: bool,
     described: &IndexMap<String, Described>,
     place: &Place,
     report: &mut impl FnMut(Finding),
@@ -38,10 +45,18 @@ pub(crate) fn check(
         schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
     }
     let cost = ValidationCost::of(&schema);
-    let mut compiled = compile(&schema, cost);
     // A server checks its own patterns; those of a command line may be all that stands before a program.
-    if matches!(compiled, Err(CompileError::Pattern(_))) && !matches!(tool.backend, Some(Backend::Command(_)))
-    {
+    let is_checked_later = !matches!(tool.backend, Some(Backend::Command(_)));
+    let mut compiled = if with_patterns {
+        compile(&schema, cost)
+    } else if is_checked_later {
+        report(Finding::new(Code::SchemaDoubtful, TOO_MUCH_WORK).at(place.clone()));
+        take_out_patterns(Arc::make_mut(&mut schema));
+        compile(&schema, cost)
+    } else {
+        Err(CompileError::PatternWork)
+    };
+    if matches!(compiled, Err(CompileError::Pattern(_))) && is_checked_later {
         let mut changed = Vec::new();
         let mut pointer = String::new();
         repair_patterns(Arc::make_mut(&mut schema), &mut pointer, &mut changed);
@@ -63,7 +78,7 @@ pub(crate) fn check(
             schema,
             callable: Callable::Checked,
             cost: cost.into(),
-            compiled: OnceLock::from(Some(Box::new(compiled))),
+            compiled: OnceLock::from(Some(compiled)),
         },
         Err(reason) => Parameters::of(schema, Callable::No(reason)),
     }

@@ -1,13 +1,15 @@
 //! Compiled schemas. Patterns that need backtracking, and patterns as a whole, have limits: schemas are untrusted input.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
+use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use super::patterns::{MAX_PATTERN_TEXT, MAX_PATTERNS, pattern_bytes, patterns};
+use super::patterns::{COSTLY, MAX_PATTERN_TEXT, MAX_PATTERNS, pattern_bytes, pattern_work, patterns};
 use super::validation_cost::ValidationCost;
+use toolcrib_definition::guard::locked;
 use toolcrib_definition::schema::walk::draft;
 
 /// Bytes of text in arguments, and the backtracking steps that a pattern may take on them. A step may read the whole text, so
@@ -38,6 +40,8 @@ pub(super) enum CompileError {
     Pattern(String),
     #[error("it has over {MAX_PATTERNS} patterns, or over {MAX_PATTERN_TEXT} bytes of them")]
     Patterns,
+    #[error("compiling its patterns takes too long, with those of the tools before it")]
+    PatternWork,
     #[error("arguments are always an object, and its root is of another type")]
     NotOfObjects,
     #[error("{0}")]
@@ -53,12 +57,12 @@ fn within_limits(schema: &Value, cost: ValidationCost) -> Result<(), CompileErro
     cost.is_affordable().then_some(()).ok_or(CompileError::Costly)
 }
 
-pub(super) fn compile(schema: &Value, cost: ValidationCost) -> Result<Compiled, CompileError> {
+pub(super) fn compile(schema: &Value, cost: ValidationCost) -> Result<Arc<Compiled>, CompileError> {
     within_limits(schema, cost)?;
     if !takes_objects(schema) {
         return Err(CompileError::NotOfObjects);
     }
-    Compiled::of(schema).map_err(|error| {
+    Compiled::shared(schema).map_err(|error| {
         let at = error.instance_path().to_string();
         let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
         match error.kind() {
@@ -79,7 +83,39 @@ pub fn result_fits(schema: &Value, result: &Value) -> bool {
     is_checkable && options.build(schema).is_ok_and(|validator| validator.is_valid(result))
 }
 
+/// Whether a result contradicts its schema; false where that cannot be checked.
+pub fn contradicts(schema: &Value, result: &Value) -> bool {
+    let cost = ValidationCost::of(schema);
+    let is_checkable = within_limits(schema, cost).is_ok() && cost.affords(schema, result);
+    is_checkable && Compiled::shared(schema).is_ok_and(|compiled| !compiled.validator.is_valid(result))
+}
+
+/// Work of all compiled schemas that are kept.
+const MAX_KEPT: usize = 128 << 20;
+
+/// The costly compiled schemas of the process, by the hashes of their texts, with their work.
+static KEPT: LazyLock<Mutex<IndexMap<blake3::Hash, (usize, Arc<Compiled>)>>> = LazyLock::new(Mutex::default);
+
 impl Compiled {
+    /// The same; a costly schema is compiled once a process.
+    pub(super) fn shared(schema: &Value) -> Result<Arc<Self>, ValidationError<'static>> {
+        let work = pattern_work(schema);
+        if work < COSTLY {
+            return Self::of(schema).map(Arc::new);
+        }
+        let hash = blake3::hash(schema.to_string().as_bytes());
+        if let Some((_, known)) = locked(&KEPT).get(&hash) {
+            return Ok(Arc::clone(known));
+        }
+        let compiled = Arc::new(Self::of(schema)?);
+        let mut kept = locked(&KEPT);
+        kept.insert(hash, (work, Arc::clone(&compiled)));
+        while kept.values().map(|(work, _)| work).sum::<usize>() > MAX_KEPT {
+            kept.shift_remove_index(0);
+        }
+        Ok(compiled)
+    }
+
     pub(super) fn of(schema: &Value) -> Result<Self, ValidationError<'static>> {
         let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
         match build(schema, linear) {

@@ -19,12 +19,12 @@ mod validation_cost;
 
 pub(crate) use check::{check, report_repairs};
 pub(crate) use compiled::is_compilable;
-pub use compiled::result_fits;
+pub use compiled::{contradicts, result_fits};
 pub(crate) use descriptions::tells;
 pub(crate) use mistakes::report_mistakes;
 pub(crate) use parameters::text_bytes;
 pub use parameters::{Callable, Parameters, until_stopped};
-pub(crate) use patterns::pattern_work;
+pub(crate) use patterns::{PatternWork, compiled_patterns, pattern_work};
 pub(crate) use repair::{Repairs, repair, repair_in_document};
 pub use set_arguments::ToolArgument;
 pub(crate) use set_arguments::{has_argument, set_arguments};

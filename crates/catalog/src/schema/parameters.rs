@@ -23,7 +23,7 @@ pub struct Parameters {
     pub(super) cost: OnceLock<ValidationCost>,
     /// Compiled at its first use. Most tools of a large catalog are only read, and compiled schemas are most of its
     /// memory.
-    pub(super) compiled: OnceLock<Option<Box<Compiled>>>,
+    pub(super) compiled: OnceLock<Option<Arc<Compiled>>>,
 }
 
 /// Whether a tool can be called.
@@ -75,7 +75,7 @@ impl Parameters {
     }
 
     fn compiled(&self) -> Option<&Compiled> {
-        let compile = || Compiled::of(&self.schema).ok().map(Box::new);
+        let compile = || Compiled::shared(&self.schema).ok();
         self.is_checked().then(|| self.compiled.get_or_init(compile).as_deref())?
     }
 
@@ -101,7 +101,7 @@ impl Parameters {
     /// pattern that backtracks.
     pub fn checks_quickly(&self, arguments: &Value) -> bool {
         const SHORT: usize = 1_000;
-        let is_linear = |compiled: &Option<Box<Compiled>>| {
+        let is_linear = |compiled: &Option<Arc<Compiled>>| {
             compiled.as_ref().is_some_and(|compiled| compiled.of_longer.is_none())
         };
         self.compiled.get().is_some_and(is_linear)

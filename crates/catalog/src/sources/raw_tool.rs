@@ -34,7 +34,7 @@ pub struct RawTool {
 }
 
 /// Settings of the source of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// Trust in its definitions.
     pub trust: Trust,

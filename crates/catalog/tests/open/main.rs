@@ -8,4 +8,5 @@ mod formats;
 mod mistakes;
 mod nodes;
 mod ops;
+mod patterns;
 mod structure;
