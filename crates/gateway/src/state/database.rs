@@ -18,9 +18,12 @@ pub type Result<T, E = StateError> = std::result::Result<T, E>;
 /// Reason why state did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// Another toolcrib wrote it, so that waiting does not help.
+    /// It is not ours, or was emptied, so that waiting does not help.
     #[error("{0}")]
-    Newer(String),
+    Other(String),
+    /// Nobody may write to it, or it cannot be opened.
+    #[error("{0}")]
+    ReadOnly(String),
     /// Another process holds it.
     #[error("{0}")]
     Busy(String),
@@ -34,16 +37,23 @@ impl StateError {
     pub(super) fn newer(version: i64, own: i64) -> Self {
         let (age, step) =
             if version > own { ("a newer", "update toolcrib, or use") } else { ("an older", "use") };
-        Self::Newer(format!(
+        Self::Other(format!(
             "it was written by {age} toolcrib (schema {version}, this one knows {own}); {step} another place"
         ))
+    }
+
+    /// A database without our tables.
+    pub(super) fn foreign() -> Self {
+        Self::Other("it is a database of another program; use another place".into())
     }
 
     /// The error with the place of the state.
     pub(super) fn at(self, place: &str) -> Self {
         match self {
-            Self::Newer(problem) => Self::Newer(format!("{place}: {problem}")),
-            Self::Busy(problem) | Self::Failed(problem) => Self::Failed(format!("{place}: {problem}")),
+            Self::Other(problem) => Self::Other(format!("{place}: {problem}")),
+            Self::Busy(problem) | Self::Failed(problem) | Self::ReadOnly(problem) => {
+                Self::Failed(format!("{place}: {problem}"))
+            }
         }
     }
 }
