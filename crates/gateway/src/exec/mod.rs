@@ -44,7 +44,7 @@ pub use envelope::{CallMeta, Envelope};
 pub use parts::ResultPart;
 pub(crate) use record::{BYTES_A_TOKEN, standing_scope};
 pub(crate) use request::{CallRequest, EffectLimit};
-pub(crate) use results::Results;
+pub use results::Results;
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
 pub async fn execute(context: FunctionContext, request: CallRequest, functions: Functions) -> Envelope {

@@ -89,6 +89,20 @@ impl Results<'_> {
         Ok((id, position, stored))
     }
 
+    /// All of a stored result from a position on, with its media type.
+    pub async fn rest(&self, cursor: &str) -> Result<(String, &'static str)> {
+        let (_, position, stored) = self.stored(cursor).await?;
+        let at = stored.get("at").and_then(Value::as_str).unwrap_or_default();
+        let long = stored.get("result").and_then(|result| result.pointer(at)).ok_or_else(no_cursor)?;
+        let media_type = if long.is_string() { "text/plain" } else { "application/json" };
+        let (piece, _) = part_at(long, position, usize::MAX).ok_or_else(no_cursor)?;
+        Ok(match piece {
+            Piece::Items { items, .. } => (Value::Array(items).to_string(), media_type),
+            Piece::Text { part, .. } => (part, media_type),
+            Piece::Fields { fields, .. } => (fields.to_string(), media_type),
+        })
+    }
+
     /// A selected part; of a long one the beginning, and `next` for the rest.
     async fn selected_page(&self, fields: Value) -> Result<ResultPart> {
         if !is_longer(&fields, self.limit) {

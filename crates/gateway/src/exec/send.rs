@@ -14,10 +14,12 @@ use super::results::Results;
 use super::select::{found_nothing, selected};
 use super::steps::run_steps;
 use crate::tool_error::{Result, ToolError};
-use toolcrib_catalog::ToolArgument;
+use toolcrib_catalog::results::length;
+use toolcrib_catalog::{ToolArgument, contradicts};
 use toolcrib_definition::Backend;
 use toolcrib_definition::guard::guarded;
 use toolcrib_definition::secret::REDACTED;
+use toolcrib_front::long_work::apart;
 use toolcrib_front::mcp::FilledSecrets;
 
 /// Answers a dry run with the request that a call would send.
@@ -79,6 +81,7 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
         McpAnswer::Result(result) => Box::new(McpAnswer::Result(hidden.hide_in_result(result).0)),
         error => Box::new(error.without(&hidden)),
     });
+    notes.warnings.extend(broken_promise(call, notes.original.as_deref()));
     let shifted = call.tool().rules.context_shift.as_deref().and_then(|pointer| content.pointer(pointer));
     notes.session_context = shifted.filter(|context| !context.is_null()).cloned();
     match call.request.step {
@@ -99,6 +102,19 @@ async fn send_begun(call: &Checked, begun: &Begun, notes: &mut Notes) -> Result<
             Ok(page.value)
         }
     }
+}
+
+/// The note about a result of an MCP server that is not what its tool's `outputSchema` promises.
+fn broken_promise(call: &Checked, original: Option<&McpAnswer>) -> Option<String> {
+    let schema = call.tool().output.as_ref()?.value();
+    let what = match original?.structured() {
+        None => "is missing",
+        Some(data) if apart(length(data), || contradicts(schema, data)) => "does not fit",
+        Some(_) => return None,
+    };
+    Some(format!(
+        "the server's `structuredContent` {what}: its tool promises another result in `outputSchema`"
+    ))
 }
 
 fn backend(call: &Checked) -> Result<Cow<'_, Backend>> {

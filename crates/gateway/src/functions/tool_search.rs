@@ -87,6 +87,7 @@ impl Arguments for ToolSearch {
         let mut results: Vec<QueryHits> =
             found.map(|(query, found)| QueryHits::new(context, query, found)).collect();
         explain(view, &mut results);
+        add_costs(context, &mut results).await;
         let is_text = self.format == Format::Text;
         Ok(Hits { results, is_alone, is_text, semantic: searched.semantic })
     }
@@ -289,12 +290,22 @@ pub struct ToolHit {
     help: Option<Map<String, Value>>,
     /// Conditions for calling the tool that its usage does not show.
     conditions: Vec<&'static str>,
+    /// Tokens of its results, where earlier calls of the caller showed that they are long.
+    result_tokens: Option<u64>,
 }
 
 impl ToolHit {
     fn bare(view: &CatalogView, hit: Hit) -> Option<Self> {
         let tool = Arc::clone(view.catalog().tools.get(hit.entry)?);
-        Some(Self { tool, hit, usage: None, detail: None, help: None, conditions: Vec::new() })
+        Some(Self {
+            tool,
+            hit,
+            usage: None,
+            detail: None,
+            help: None,
+            conditions: Vec::new(),
+            result_tokens: None,
+        })
     }
 
     /// The confidence as it is shown.
@@ -317,11 +328,12 @@ impl ToolHit {
         let Self { tool, hit, .. } = self;
         let op = self.usage.as_ref().unwrap_or(&tool.names.op);
         let conditions: String = self.conditions.iter().map(|condition| format!(", {condition}")).collect();
+        let cost = self.result_tokens.map_or_else(String::new, |tokens| format!(", about {tokens} tokens"));
         let detail = self.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
         let summary = &tool.texts.short;
         let Hit { confidence, reason, .. } = hit;
         let effect = tool.rules.effect.as_str();
-        format!("{op} ({effect}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]")
+        format!("{op} ({effect}, {confidence:.2}{conditions}{cost}): {summary}{detail} [{reason}]")
     }
 
     fn fields(&self) -> Value {
@@ -335,6 +347,7 @@ impl ToolHit {
             ("effect", Some(tool.rules.effect.as_str().into())),
             ("confidence", Some(self.confidence().into())),
             ("reason", Some(hit.reason.as_str().into())),
+            ("result_tokens", self.result_tokens.map(Value::from)),
             ("help", self.help.clone().map(Value::Object)),
         ]);
         let conditions = self.conditions.iter();
@@ -375,6 +388,23 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits]) {
     }
     for hit in outcomes.iter_mut().flat_map(|outcome| &mut outcome.hits) {
         hit.conditions = hit.conditions(view);
+    }
+}
+
+/// Fewest tokens of a result that are shown: shorter results are no reason to ask for less.
+const LONG_RESULT: u64 = 500;
+
+/// Adds to the hits what the results of earlier calls have cost their caller, rounded, so that the text stays the same.
+async fn add_costs(context: &FunctionContext, outcomes: &mut [QueryHits]) {
+    let hits = outcomes.iter().flat_map(|outcome| &outcome.hits);
+    let tools: HashSet<&str> = hits.map(|hit| hit.tool.names.canonical.as_str()).collect();
+    let tools: Vec<&str> = tools.into_iter().collect();
+    let known = context.services.state.mean_result_tokens(&context.caller.name, &tools).await;
+    let Ok(known) = known else { return };
+    for hit in outcomes.iter_mut().flat_map(|outcome| &mut outcome.hits) {
+        let tokens = known.get(&hit.tool.names.canonical).map_or(0, |tokens| tokens.unsigned_abs());
+        let step = 10_u64.pow(tokens.max(1).ilog10());
+        hit.result_tokens = (tokens >= LONG_RESULT).then(|| (tokens + step / 2) / step * step);
     }
 }
 
@@ -470,6 +500,7 @@ mod tests {
             detail: None,
             help: None,
             conditions: Vec::new(),
+            result_tokens: None,
         };
         let found = [("a", 0.8), ("b", 0.101), ("c", 0.11), ("d", 0.099)];
         let hits = QueryHits {
