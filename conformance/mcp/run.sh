@@ -25,6 +25,7 @@ fi
 
 failed=0
 python "$here/clients.py" "$program" || failed=1
+python "$here/results.py" "$program" || failed=1
 python "$here/parity/run.py" "$program" || failed=1
 if [ -e "$checks/mcp/node_modules/.installed" ]; then
   cp "$here/clients.mjs" "$checks/mcp/"

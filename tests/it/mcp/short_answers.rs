@@ -1,7 +1,7 @@
 //! Answers of MCP hold what a model needs, and little more.
 
 use rmcp::ServiceExt;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ async fn call(client: &Client, name: &str, arguments: Value) -> Value {
 
 /// The blocks of text of a result.
 fn texts(result: &Value) -> Vec<&str> {
-    result["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect()
+    result["content"].as_array().unwrap().iter().filter_map(|block| block["text"].as_str()).collect()
 }
 
 fn tokens(text: &str) -> usize {
@@ -168,6 +168,15 @@ fn a_long_result_is_read_on_with_little_beside_each_part() {
                 let mut parts = vec![told[0].to_string()];
                 let mut cursor = first["_meta"]["toolcrib/more"]["cursor"].clone();
                 assert!(told[1].contains(cursor.as_str().unwrap()), "{first}");
+                let link = first["content"].as_array().unwrap().last().unwrap();
+                let address = format!("toolcrib://results/{}", cursor.as_str().unwrap());
+                assert_eq!(
+                    (&link["type"], &link["uri"]),
+                    (&json!("resource_link"), &json!(address)),
+                    "{first}"
+                );
+                let rest = client.read_resource(ReadResourceRequestParams::new(address)).await.unwrap();
+                let rest = serde_json::to_value(rest).unwrap()["contents"][0]["text"].clone();
                 while cursor.is_string() {
                     let arguments = json!({"cursor": cursor});
                     let part = match as_op {
@@ -191,6 +200,16 @@ fn a_long_result_is_read_on_with_little_beside_each_part() {
                         .collect(),
                 };
                 assert_eq!(whole, *content);
+                let rest = rest.as_str().unwrap();
+                let begun = &parts[0];
+                let with_rest = match content {
+                    Value::String(_) => json!(format!("{begun}{rest}")),
+                    _ => [begun.as_str(), rest]
+                        .iter()
+                        .flat_map(|part| serde_json::from_str::<Vec<Value>>(part).unwrap())
+                        .collect(),
+                };
+                assert_eq!(with_rest, *content);
             }
         }
     });

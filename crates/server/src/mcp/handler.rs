@@ -22,8 +22,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::connection::{MAX_WATCHED, too_many_watched};
 use super::cursor::{after_cursor, one_page};
 use super::requester::{FRESH_FOR, McpResult, Requester};
-use super::resources::{self, is_ours};
-use super::service::{McpService, PATIENCE, PROBE_PATIENCE, answered, is_newer};
+use super::resources::{self, is_ours, is_result};
+use super::service::{INITIALIZE, McpService, PATIENCE, PROBE_PATIENCE, answered, is_newer};
 use super::upstream_resources::{limit_caching, put_before};
 use super::{completion, notifications, prompts, skills, tools, upstream_resources};
 use toolcrib_definition::guard::locked;
@@ -71,7 +71,7 @@ impl ServerHandler for McpService {
             }
             Ok(result)
         };
-        self.answer_plain("initialize", &context, work).await
+        self.answer_plain(INITIALIZE, &context, work).await
     }
 
     async fn discover(&self, context: McpContext) -> McpResult<DiscoverResult> {
@@ -153,6 +153,9 @@ impl ServerHandler for McpService {
         let work = async |requester: Requester| match skills::read_skill(&requester, &request.uri) {
             Some(file) => Ok(file.into()),
             None if is_ours(&request.uri) => resources::read(&requester, &request.uri).map(Into::into),
+            None if is_result(&request.uri) => {
+                resources::read_rest(&requester, &request.uri).await.map(Into::into)
+            }
             None => upstream_resources::read(&requester, request).await,
         };
         self.answer(("resources/read", None), &context, input, work, |_| false).await

@@ -1,5 +1,5 @@
 //! The docs as resources, at `toolcrib://tools/...`: the index, its pages, then each tool, in an order that does not
-//! depend on their sources.
+//! depend on their sources. And the rests of long results, at `toolcrib://results/...`.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,20 @@ use rmcp::model::{
     ErrorCode, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cursor::{ROOT, page_of};
 use super::requester::{McpResult, Requester, cacheable};
 use toolcrib_definition::clean_line;
+use toolcrib_gateway::exec::Results;
 use toolcrib_gateway::functions::{CatalogView, DocPage, IndexPage};
 use toolcrib_render::TemplateError;
 
 /// The address of the doc of a tool whose name stands for `{name}`.
 pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
+
+/// The beginning of the addresses of rests of long results; a cursor follows.
+const RESULTS: &str = "toolcrib://results/";
 
 /// Most resources in one answer.
 const PER_PAGE: usize = 200;
@@ -204,6 +208,31 @@ pub(super) fn read(requester: &Requester, address: &str) -> McpResult<ReadResour
         contents = contents.with_meta(about);
     }
     Ok(cacheable!(ReadResourceResult::new(vec![contents]), requester))
+}
+
+/// Whether an address is that of the rest of a long result.
+pub(super) fn is_result(uri: &str) -> bool {
+    uri.starts_with(RESULTS)
+}
+
+/// The link to the rest of a long result, for clients that read it without their model.
+pub(super) fn result_link(cursor: &str) -> Value {
+    json!({
+        "type": "resource_link", "uri": format!("{RESULTS}{cursor}"), "name": "rest of the result",
+        "description": "What was cut; read_result with the cursor gives it in parts",
+    })
+}
+
+/// The rest of a long result of this caller.
+pub(super) async fn read_rest(requester: &Requester, uri: &str) -> McpResult<ReadResourceResult> {
+    let cursor = uri.strip_prefix(RESULTS).unwrap_or_default();
+    let results =
+        Results { state: &requester.services().state, caller: &requester.caller.name, limit: usize::MAX };
+    let (text, media_type) = results.rest(cursor).await.map_err(|error| {
+        let data = json!({ "uri": clean_line(uri), "code": error.code });
+        ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, error.message, Some(data))
+    })?;
+    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(media_type)]))
 }
 
 /// The version of the text at an address; `None` where there is no text.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, Implementation, ResultType,
-    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, Implementation,
+    ProtocolVersion, ResultType, SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer};
@@ -37,6 +37,9 @@ pub(super) const PROBE_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
+
+/// The request with which a client of the older protocol begins, and says what servers may ask it.
+pub(super) const INITIALIZE: &str = "initialize";
 
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
@@ -121,6 +124,9 @@ impl McpService {
         }
         let client = connection.and_then(|connection| connection.client.get().cloned());
         let mut requester = self.requester(context);
+        if method != INITIALIZE {
+            requester.services().backends.begin();
+        }
         let origin = RequestOrigin::new(meta, client, messages).of_caller(&requester.caller.name);
         let origin = Arc::new(origin.with_input(input));
         requester.caller.origin = Some(Arc::clone(&origin));
@@ -206,7 +212,10 @@ impl McpService {
             let answer = tools::call(&requester, limits, request, is_newer(&context)).await;
             match origin.and_then(|origin| origin.take_required_input()) {
                 Some(question) => Ok(upstreams::asking(question).into()),
-                None => answer.map(|written| {
+                None => answer.map(|mut written| {
+                    if takes_links(&context) {
+                        tools::link_rest(&mut written);
+                    }
                     let mut result = CallToolResult::default();
                     result.result_type = Some(ResultType::COMPLETE);
                     result.is_error = written.get("isError").and_then(Value::as_bool);
@@ -280,6 +289,12 @@ impl McpService {
 /// Whether a request is of the newer protocol.
 pub(super) fn is_newer(context: &RequestContext<RoleServer>) -> bool {
     context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// Whether the revision of a client has links in results: since 2025-06-18.
+fn takes_links(context: &RequestContext<RoleServer>) -> bool {
+    let is_later = |version: &ProtocolVersion| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str();
+    is_newer(context) || context.peer.peer_info().is_some_and(|client| is_later(&client.protocol_version))
 }
 
 /// The trace that a request belongs to, by its `_meta` or its header.

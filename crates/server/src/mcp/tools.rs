@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::cursor::{ROOT, invalid_cursor, page_of};
 use super::requester::{FRESH_FOR, McpResult, Requester};
+use super::resources::result_link;
 use crate::call_limiter::CallLimiter;
 use crate::listed_tools::{ListedTools, name_of};
 use crate::response::Problem;
@@ -207,6 +208,14 @@ fn by_its_name(
         content.as_array_mut().into_iter().for_each(|blocks| blocks.extend(said.clone()));
     }
     Ok(Value::Object(result))
+}
+
+/// Adds a link to the rest of a result that is cut.
+pub(super) fn link_rest(result: &mut Value) {
+    let cursor = result.pointer("/_meta/toolcrib~1more/cursor").and_then(Value::as_str).map(str::to_string);
+    if let (Some(cursor), Some(Value::Array(content))) = (cursor, result.get_mut("content")) {
+        content.push(result_link(&cursor));
+    }
 }
 
 /// The metadata that a server gave its result, without keys of ours.
