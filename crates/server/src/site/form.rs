@@ -20,6 +20,8 @@ const MAX_CHOICES: usize = 200;
 const UNFOLDED: usize = 3;
 /// Most characters of a description.
 const MAX_ABOUT: usize = 400;
+/// Most characters of a value to choose from.
+const MAX_CHOICE: usize = 120;
 /// Length from which a text has a field of several lines.
 const LONG_TEXT: u64 = 200;
 
@@ -256,7 +258,7 @@ fn fill(row: &mut Value, control: Control<'_>, field: &Field<'_>) {
     let (name, kind, text) = match control {
         Control::Choice(values) => {
             let is_only = field.is_required && values.len() == 1;
-            let option = |known: &Value| json!({"value": known.to_string(), "text": plain(known), "is_chosen": is_only || value == Some(known)});
+            let option = |known: &Value| json!({"value": known.to_string(), "text": clipped(&clean_line(&plain(known)), MAX_CHOICE), "is_chosen": is_only || value == Some(known)});
             row["control"] = "select".into();
             row["options"] = values.iter().map(option).collect();
             return;
