@@ -61,7 +61,7 @@ pub(super) struct ModeCost {
     /// Tokens in the context of a request.
     pub(super) bound: usize,
     /// Tokens of a task, estimated.
-    task: usize,
+    pub(super) task: usize,
 }
 
 /// The tools of a long list that are counted at first.

@@ -30,7 +30,7 @@ pub use budget::OverBudget;
 pub use costs::{ProfileReport, Report};
 pub use meter::{Counted, Meter, Options, TokenParts};
 pub use modes::{Measured, ModeReport};
-pub use request_cost::RequestCost;
+pub use request_cost::{CostReader, RequestCost};
 pub use text::grouped;
 pub use tools::ToolReport;
 
