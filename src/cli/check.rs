@@ -67,7 +67,7 @@ impl CheckArgs {
         } else if self.format == Form::Short {
             io.print(&short_report(&self.shown(&checked), &self.place()))?;
         } else if self.format == Form::Github {
-            io.print(&github_report(&self.shown(&checked), &self.place()))?;
+            io.print_commands(&github_report(&self.shown(&checked), &self.place()))?;
         } else if self.json || self.format == Form::Json {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();

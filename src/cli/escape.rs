@@ -27,6 +27,21 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same text without lines that the runner of a job reads as commands: `::error::`, `##[error]` and the like. They are escaped
+/// as in JSON, too.
+pub(super) fn without_commands(text: &str) -> Cow<'_, str> {
+    const MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+    if !text.contains("::") && !MARKS.iter().any(|mark| text.contains(mark)) {
+        return Cow::Borrowed(text);
+    }
+    let line = |line: &str| {
+        let is_command = line.trim_start().starts_with("::");
+        let line = line.replacen("::", "\\u003a:", usize::from(is_command));
+        MARKS.iter().fold(line, |line, mark| line.replace(mark, &format!("\\u0023{}", &mark[1..])))
+    };
+    Cow::Owned(text.split_inclusive('\n').map(line).collect())
+}
+
 fn escape(c: char, to: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         let _ = write!(to, "\\u{unit:04x}");
@@ -49,7 +64,7 @@ pub(super) struct Screen<W>(pub(super) W);
 
 impl<W: Write> Write for Screen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(escaped(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.0.write_all(without_commands(&escaped(&String::from_utf8_lossy(bytes))).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -76,6 +91,28 @@ mod tests {
         }
         assert_eq!(escaped("\u{1b}[1;31mred\u{1b}[0m\tü\n"), "\u{1b}[1;31mred\u{1b}[0m\tü\n");
         assert_eq!(escaped("\u{1b}[8mhidden \u{1b}[2J"), "\\u001b[8mhidden \\u001b[2J");
+    }
+
+    #[test]
+    fn no_line_is_a_command_of_a_runner() {
+        for begin in ["", " ", "\t", "+", "a ", "\"", "a\n  "] {
+            for mark in
+                ["::error::x", "::set-output name=a::b", "##[error]x", "##vso[task.x]", "##teamcity[x]"]
+            {
+                let text = format!("{begin}{mark}\n");
+                let shown = without_commands(&text).into_owned();
+                for line in shown.lines() {
+                    assert!(!line.trim_start().starts_with("::"), "{shown}");
+                    assert!(
+                        !["##[", "##vso[", "##teamcity["].iter().any(|mark| line.contains(mark)),
+                        "{shown}"
+                    );
+                }
+                let json = serde_json::to_string(&text).unwrap();
+                assert_eq!(serde_json::from_str::<String>(&without_commands(&json)).unwrap(), text);
+            }
+        }
+        assert_eq!(without_commands("std::io and # [x]\n"), "std::io and # [x]\n");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tracing::Dispatch;
 use tracing::dispatcher::{DefaultGuard, set_default, set_global_default};
 
 use super::error::{CommandError, CommandResult, failed};
-use super::escape::escaped;
+use super::escape::{escaped, without_commands};
 use toolcrib_definition::guard::locked;
 use toolcrib_gateway::state::random_id;
 
@@ -104,20 +104,22 @@ impl Io {
 
     /// Prints data to stdout. A closed pipe is no error, since the reader has enough; any other failure is.
     pub(super) fn print(&self, text: &str) -> CommandResult {
+        self.write(&without_commands(&escaped(text)))
+    }
+
+    /// Prints commands for the runner of a job to stdout.
+    pub(super) fn print_commands(&self, text: &str) -> CommandResult {
+        self.write(&escaped(text))
+    }
+
+    fn write(&self, text: &str) -> CommandResult {
         let mut out = locked(&self.0.stdout);
-        match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(failed(format!("cannot write to stdout: {error}")))
             }
             _ => Ok(()),
         }
-    }
-
-    /// Prints a diff to stdout. The runner of a job would take a line of it that begins with `::` for a command.
-    pub(super) fn print_diff(&self, diff: &str) -> CommandResult {
-        let is_command = |line: &str| line.trim_start().starts_with("::");
-        let shown = |line: &str| line.replacen("::", "\\::", usize::from(is_command(line)));
-        self.print(&diff.split_inclusive('\n').map(shown).collect::<String>())
     }
 
     /// Prints an error to stderr.
@@ -127,7 +129,8 @@ impl Io {
 
     /// Prints a note to stderr.
     pub(super) fn note(&self, text: impl Display) {
-        let _ = writeln!(locked(&self.0.stderr), "{}", escaped(&text.to_string()));
+        let text = text.to_string();
+        let _ = writeln!(locked(&self.0.stderr), "{}", without_commands(&escaped(&text)));
     }
 
     /// Stderr, for the lines of a log.

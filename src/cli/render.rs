@@ -99,7 +99,7 @@ impl RenderArgs {
             io.note(format!("{} is up to date", self.folder().display()));
             return Ok(());
         }
-        io.print_diff(&drift.diff)?;
+        io.print(&drift.diff)?;
         let counts = format!(
             "{} to create, {} to change, {} to remove",
             drift.created.len(),

@@ -116,7 +116,7 @@ impl SeedArgs {
         } else if drift.is_empty() {
             io.note(format!("{} is up to date", self.workspace.display()));
         } else {
-            io.print_diff(&drift.diff)?;
+            io.print(&drift.diff)?;
         }
         if drift.is_empty() {
             return Ok(());
