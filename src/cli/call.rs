@@ -90,7 +90,8 @@ pub(super) struct CallArgs {
 }
 
 impl CallArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         let arguments = self.selecting(self.arguments(io)?)?;
         let caller = self.caller()?;
         let mut checked = self.catalog.open(io)?;

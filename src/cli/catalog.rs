@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::adopt::{adopted, adopted_file, of_client, of_project, reader_of};
 use super::error::{CommandError, failed};
 use super::findings::{refuse_unread, report, report_briefly, report_lost};
 use super::io::Io;
 use super::progress::Spinner;
 use super::servers::{credentials, environment, remembered_lists, remembering, waiting_for};
 use crate::BUILT_IN;
-use toolcrib_catalog::config::{self, LeftOut, Workspace, at_address, shown_address};
+use toolcrib_catalog::config::{self, Config, LeftOut, Workspace, at_address, shown_address};
 use toolcrib_catalog::sources::ADDRESS_HELP;
 use toolcrib_catalog::{self as catalog, Checked};
 use toolcrib_definition::finding::nearest;
@@ -19,6 +20,7 @@ use toolcrib_front::credentials::Credentials;
 use toolcrib_front::mcp::{Connections, Environment, list_all};
 use toolcrib_front::watch::Reading;
 use toolcrib_gateway::functions::CatalogView;
+use toolcrib_providers::report::CostReader;
 use toolcrib_render::Templates;
 
 /// The name of a configuration.
@@ -77,8 +79,52 @@ impl CatalogArgs {
         Self { catalog: Some(catalog), ..Self::default() }
     }
 
+    /// The same catalog, for a person who asks about servers: it may be the name of a client. Without a name, it is the nearest
+    /// `toolcrib.toml`, else a project's file for clients, else the tools in this folder, else what was adopted last.
+    pub(super) fn or_adopted(mut self, io: &Io) -> Self {
+        let given = self.given().filter(|given| !given.exists()).and_then(Path::to_str);
+        if let Some(place) = given.and_then(|name| of_client(io, name)) {
+            return Self { catalog: Some(place), option: None, ..self };
+        }
+        if self.is_named() {
+            return self;
+        }
+        let here = std::env::current_dir().unwrap_or_default();
+        if here.ancestors().any(|folder| folder.join(CONFIGURATION).is_file()) {
+            return self;
+        }
+        match of_project(io, &here) {
+            Some((_, Some(adopted))) => self.catalog = Some(adopted),
+            Some((file, None)) => drop(self.found.set(file.strip_prefix(&here).unwrap_or(&file).into())),
+            None => self.catalog = self.last_adopted(io, &here),
+        }
+        self
+    }
+
+    /// The folder of what was adopted last, where this folder has no tools.
+    fn last_adopted(&self, io: &Io, here: &Path) -> Option<PathBuf> {
+        let mut adopted = adopted(io).into_iter().map(|adopted| adopted.folder);
+        let last = adopted.next()?;
+        let has_tools = || !catalog::open(config::read_found(here)).catalog.tools.is_empty();
+        if has_tools() {
+            return None;
+        }
+        let others: Vec<String> = adopted.map(|folder| folder.display().to_string()).collect();
+        if !others.is_empty() {
+            io.note(format!("this is {}; name another one: {}", last.display(), others.join(", ")));
+        }
+        Some(last)
+    }
+
     fn given(&self) -> Option<&Path> {
         self.option.as_deref().or(self.catalog.as_deref())
+    }
+
+    /// Who reads what the tools of this catalog cost: the person of a client, if they are those of its servers.
+    pub(super) fn cost_reader(&self, config: &Config) -> CostReader {
+        let is_of_client = config.sources.iter().any(|source| source.pointer.is_some());
+        let own = is_of_client.then(|| self.named_or_here().to_path_buf());
+        adopted_file(&self.folder()).or(own).map_or(CostReader::Operator, |file| reader_of(&file))
     }
 
     /// The path of the catalog; one that does not exist is a wrong command line.
@@ -89,6 +135,11 @@ impl CatalogArgs {
         } else {
             Err(CommandError::Usage(missing(path)))
         }
+    }
+
+    /// The catalog as a command line names it.
+    pub(super) fn shown(&self) -> String {
+        self.named_or_here().display().to_string()
     }
 
     /// Whether the command line or the environment names it.
@@ -152,10 +203,11 @@ impl CatalogArgs {
     /// Says in one line what is left out of a configuration that was found.
     fn note_left_out(&self, io: &Io, is_left: impl Fn(&LeftOut) -> bool, what: &str) {
         if self.left_out.get().is_some_and(is_left) {
-            let place = self.folder();
-            let place = place.display();
+            let place = self.named_or_here();
+            let file = if place.is_dir() { place.join(CONFIGURATION) } else { place.to_path_buf() };
+            let (file, place) = (file.file_name().unwrap_or_default().display(), place.display());
             let note = format!(
-                "toolcrib.toml was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
+                "{file} was found and not named, so its {what} are left out; name `{place}` as the catalog to use them"
             );
             self.is_told.get_or_init(|| io.note(note));
         }
@@ -187,7 +239,7 @@ impl CatalogArgs {
         let listings = self
             .environment_of(io, &workspace)
             .map(|environment| credentials(io, environment))
-            .map(|credentials| list_all(&workspace, &credentials, remembered_lists(io), &waiting));
+            .map(|credentials| list_all(&workspace, &credentials, remembered_lists(io).as_deref(), &waiting));
         progress.finish();
         Ok(catalog::open_with(workspace, &listings.unwrap_or_default()))
     }

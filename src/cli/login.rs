@@ -46,7 +46,8 @@ pub(super) struct LoginArgs {
 }
 
 impl LoginArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         if self.sign_out {
             return self.end_sign_in(io);
         }

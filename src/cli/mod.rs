@@ -9,6 +9,7 @@ mod call;
 mod catalog;
 mod check;
 mod completions;
+mod differences;
 mod docs;
 mod doctor;
 mod error;

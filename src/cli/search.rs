@@ -39,7 +39,8 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         let query = &self.query;
         if query.trim().is_empty() {
             return Err(CommandError::Usage(

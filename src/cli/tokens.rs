@@ -1,13 +1,19 @@
 //! `toolcrib tokens`: the cost of tools.
 
+use serde_json::json;
+
 use super::catalog::CatalogArgs;
 use super::error::{CommandResult, failed};
 use super::findings::complete;
 use super::io::Io;
+use super::state::{StateArgs, block_on};
 use super::word::word;
-use toolcrib_catalog::config::{Deferred, Mode};
+use toolcrib_catalog::config::{Config, Deferred, Mode};
+use toolcrib_definition::clean_line;
+use toolcrib_definition::grammar::counted;
+use toolcrib_gateway::state::{Callers, ResultCost};
 use toolcrib_providers::Provider;
-use toolcrib_providers::report::{self, Options, OverBudget, ReportError};
+use toolcrib_providers::report::{self, Options, OverBudget, ReportError, grouped};
 
 /// Count the tokens of tools; with --verbose, in each mode and of each tool.
 ///
@@ -46,7 +52,8 @@ pub(super) struct TokensArgs {
 }
 
 impl TokensArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         let checked = self.catalog.open_readable(io)?;
         let templates = self.catalog.templates(io, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
@@ -59,11 +66,20 @@ impl TokensArgs {
             ReportError::Template(error) => failed(error),
         })?;
         if self.json {
-            let json = serde_json::to_value(&report).map_err(failed)?;
+            let mut json = serde_json::to_value(&report).map_err(failed)?;
+            let costs = self.results(io, &checked.catalog.config).unwrap_or_default();
+            let cost =
+                |cost: &ResultCost| json!({"tool": cost.tool, "calls": cost.calls, "tokens": cost.tokens});
+            json["results"] = costs.iter().map(cost).collect();
             io.print(&format!("{json:#}\n"))?;
         } else {
             let table = if self.verbose { format!("\n{}", report.table()) } else { String::new() };
-            io.print(&format!("{}\n{table}", report.request.line()))?;
+            let results = self.results(io, &checked.catalog.config).map(|costs| results_line(&costs));
+            let results = results.map_or_else(String::new, |line| line + "\n");
+            io.print(&format!(
+                "{}\n{results}{table}",
+                report.request.line(self.catalog.cost_reader(&checked.catalog.config))
+            ))?;
         }
         if report.over_budget.is_empty() {
             return complete(&checked);
@@ -71,4 +87,34 @@ impl TokensArgs {
         let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
         Err(failed(messages.join("\n")))
     }
+}
+
+impl TokensArgs {
+    /// What the results of earlier calls have cost, by tool; `None` where nothing is stored.
+    fn results(&self, io: &Io, config: &Config) -> Option<Vec<ResultCost>> {
+        config.state.url.as_ref()?;
+        let state = StateArgs::default().open_existing(io, &self.catalog).ok()?;
+        let costs = block_on(state.result_costs(&Callers::All)).ok()?;
+        (!costs.is_empty()).then_some(costs)
+    }
+}
+
+/// Tools whose results are named.
+const NAMED: usize = 3;
+
+/// What results have cost, in one line.
+fn results_line(costs: &[ResultCost]) -> String {
+    let sum = |of: fn(&ResultCost) -> i64| costs.iter().map(of).sum::<i64>().unsigned_abs() as usize;
+    let (calls, tokens) = (sum(|cost| cost.calls), sum(|cost| cost.tokens));
+    let each = |cost: &ResultCost| {
+        let mean = cost.tokens / cost.calls.max(1);
+        format!("{} {} each", clean_line(&cost.tool), grouped(mean.unsigned_abs() as usize))
+    };
+    let most: Vec<String> = costs.iter().take(NAMED).map(each).collect();
+    format!(
+        "Results of {}: about {} tokens; most: {}.",
+        counted(calls, "call"),
+        grouped(tokens),
+        most.join(", ")
+    )
 }

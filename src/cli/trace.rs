@@ -52,7 +52,8 @@ pub(super) struct TraceArgs {
 }
 
 impl TraceArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         let state = self.state.open_existing(io, &self.catalog)?;
         if self.session.is_none() && !self.all {
             let callers = self.caller.clone().map_or(Callers::All, Callers::Only);

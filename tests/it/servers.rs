@@ -14,6 +14,7 @@ use crate::fixture::{Run, ended, program, run_with, text, write};
 mod adopt;
 mod asked;
 mod doctor;
+mod first_touch;
 mod formats;
 mod set_arguments;
 mod settings;

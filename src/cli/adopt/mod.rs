@@ -6,6 +6,7 @@ mod cost;
 mod file;
 mod json_map;
 mod moved;
+mod places;
 mod plan;
 mod program;
 mod record;
@@ -20,6 +21,7 @@ use crate::cli::error::{CommandError, CommandResult, failed};
 use crate::cli::io::Io;
 use crate::cli::word::word;
 use file::{ATTEMPTS, being_edited, write_file};
+pub(super) use places::{adopted, adopted_file, differences_at, of_client, of_project, reader_of};
 use plan::Plan;
 use report::{report, report_nothing};
 use target::{Target, target_of};
@@ -45,9 +47,12 @@ pub(super) struct AdoptArgs {
     /// Every client of this list whose file has servers.
     #[arg(long, conflicts_with = "client")]
     all: bool,
-    /// Change nothing, and print what would change.
+    /// Change nothing, and print what would change. Servers are started all the same.
     #[arg(long)]
     dry_run: bool,
+    /// Start and contact no server; each start of toolcrib then decides on the mode.
+    #[arg(long, conflicts_with = "undo")]
+    offline: bool,
     /// Move the servers back.
     #[arg(long, conflicts_with = "mode")]
     undo: bool,
@@ -114,7 +119,7 @@ impl AdoptArgs {
             return undo(io, &target, self.dry_run, self.json);
         }
         for _ in 0..ATTEMPTS {
-            let Some(plan) = Plan::new(io, &target, self.mode)? else {
+            let Some(plan) = Plan::new(io, &target, self.mode, self.offline)? else {
                 return report_nothing(io, &target, self.json);
             };
             if self.dry_run || write(&target, &plan)? {

@@ -10,9 +10,10 @@ use super::program::program;
 use super::record::{Record, hash};
 use super::servers::{ClientServers, LeftServer};
 use super::target::{Target, undo_command};
+use crate::cli::differences::of_tools;
 use crate::cli::error::{CommandError, CommandResult, failed};
 use crate::cli::io::Io;
-use toolcrib_catalog::config::{ServeMode, Source};
+use toolcrib_catalog::config::{Difference, ServeMode, Source};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::grammar::counted;
 
@@ -30,8 +31,8 @@ pub(super) struct Plan {
     pub(super) moved: Vec<String>,
     /// Servers that stay in the client's file, with the reasons.
     pub(super) left: Vec<LeftServer>,
-    /// What works otherwise for the servers that move.
-    pub(super) differences: Vec<String>,
+    /// What works otherwise for the servers that move, and their variables that were inputs of the client.
+    pub(super) differences: Vec<(String, Difference)>,
     pub(super) configuration: String,
     pub(super) secrets: Secrets,
     pub(super) record: Record,
@@ -43,6 +44,7 @@ impl Plan {
         io: &Io,
         target: &Target,
         mode: Option<ServeMode>,
+        is_offline: bool,
     ) -> Result<Option<Self>, CommandError> {
         let earlier = target.folder.record();
         refuse_second_file(target, earlier.as_ref())?;
@@ -55,9 +57,12 @@ impl Plan {
             let left = reasons(&client.left);
             return Err(failed(format!("{} has no server that can be moved: {left}", target.file.display())));
         }
-        let earlier = earlier.map(|earlier| earlier.moved).unwrap_or_default();
+        let Record { moved: earlier, differences: mut earlier_differences, .. } = earlier.unwrap_or_default();
+        earlier_differences
+            .retain(|name, _| client.moving.iter().all(|source| source.server.as_ref() != Some(name)));
         let before = client.before(target, &earlier)?;
-        let cost = Cost::of(io, target, &client.workspace, &client.moving)?;
+        let cost = Cost::of(io, target, &client.workspace, &client.moving, is_offline)?;
+        let differences = differences(&client.moving, &cost);
         let mut configuration = configuration_of(target, mode, &cost)?;
         let mut secrets =
             Secrets::read(&std::fs::read_to_string(target.folder.secrets()).unwrap_or_default());
@@ -75,7 +80,12 @@ impl Plan {
         })?;
         let earlier = if client.has_own { earlier } else { Vec::new() };
         let all: IndexSet<String> = earlier.into_iter().chain(moved.iter().cloned()).collect();
+        let mut said = earlier_differences;
+        for (server, difference) in &differences {
+            said.entry(server.clone()).or_default().push(clean_line(&difference.to_string()));
+        }
         let record = Record {
+            differences: said,
             file: target.file.clone(),
             map: client.map,
             moved: all.into_iter().collect(),
@@ -83,7 +93,7 @@ impl Plan {
             configured: hash(&configuration),
         };
         let read = client.text.text;
-        let ClientServers { left, differences, .. } = client;
+        let left = client.left;
         Ok(Some(Self { read, after, cost, before, moved, left, differences, configuration, secrets, record }))
     }
 
@@ -92,6 +102,17 @@ impl Plan {
         let document: DocumentMut = self.configuration.parse().ok()?;
         Some(document.get("serve")?.get("mode")?.as_str()?.to_string())
     }
+}
+
+/// What works otherwise for these servers, each with its name.
+fn differences(moving: &[Source], cost: &Cost) -> Vec<(String, Difference)> {
+    let of_source = |source: &Source| {
+        let name = source.server.clone().unwrap_or_default();
+        let of_tools = of_tools(&cost.catalog, &name, cost.tools.mode);
+        let all = source.differences.clone().into_iter().chain(of_tools);
+        all.map(|difference| (name.clone(), difference)).collect::<Vec<_>>()
+    };
+    moving.iter().flat_map(of_source).collect()
 }
 
 /// Refuses to adopt a second file of a client.

@@ -1,5 +1,6 @@
 //! The record of an adoption, from which it is undone.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -20,7 +21,7 @@ pub(super) const STATE: &str = "state.db";
 const CONFIGURATION: &str = "toolcrib.toml";
 
 /// An adoption.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     /// The client's file.
     pub(super) file: PathBuf,
@@ -32,6 +33,9 @@ pub(super) struct Record {
     pub(super) written: String,
     /// Hash of the configuration as the adoption left it.
     pub(super) configured: String,
+    /// What works otherwise for each server than in its client, one line each.
+    #[serde(default)]
+    pub(super) differences: BTreeMap<String, Vec<String>>,
 }
 
 /// The folder of a client's adoption, below the user's configuration folder.

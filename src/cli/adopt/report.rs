@@ -1,5 +1,7 @@
 //! What an adoption prints.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::moved::allowed_lines;
@@ -8,6 +10,7 @@ use super::servers::LeftServer;
 use super::target::{Target, undo_command};
 use crate::cli::error::CommandResult;
 use crate::cli::io::Io;
+use toolcrib_catalog::config::Difference;
 use toolcrib_definition::clean_line;
 use toolcrib_definition::grammar::counted;
 
@@ -26,12 +29,15 @@ pub(super) fn report_nothing(io: &Io, target: &Target, is_json: bool) -> Command
 /// Prints the changes of an adoption.
 pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_json: bool) -> CommandResult {
     let Target { folder, file, .. } = target;
+    let said = |(server, difference): &(String, Difference)| {
+        clean_line(&format!("the server `{server}`: {difference}"))
+    };
     if is_json {
         let reason = |left: &LeftServer| json!({"server": left.name, "reason": left.reason.to_string()});
         let left: Vec<_> = plan.left.iter().map(reason).collect();
         let report = json!({
             "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
-            "moved": plan.moved, "left": left, "differences": plan.differences, "secrets": plan.secrets.names().collect::<Vec<_>>(),
+            "moved": plan.moved, "left": left, "differences": plan.differences.iter().map(said).collect::<Vec<_>>(), "secrets": plan.secrets.names().collect::<Vec<_>>(),
             "backup": folder.backup(), "dry_run": is_dry, "mode": plan.mode(), "request": plan.cost.tools,
             "allowed": allowed_lines().collect::<Vec<_>>().join("\n"),
         });
@@ -52,25 +58,43 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
     if !plan.left.is_empty() {
         lines.push(format!("left in the client's file: {}", reasons(&plan.left)));
     }
-    lines.extend(plan.differences.iter().map(|difference| format!("otherwise than before: {difference}")));
+    lines.extend(
+        plan.differences.iter().map(|difference| format!("otherwise than before: {}", said(difference))),
+    );
+    let variables: BTreeSet<&str> = plan
+        .differences
+        .iter()
+        .filter_map(|(_, difference)| match difference {
+            Difference::Input { variable, .. } if !plan.secrets.names().any(|name| name == variable) => {
+                Some(variable.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    if !variables.is_empty() {
+        let names = variables.into_iter().collect::<Vec<_>>().join(", ");
+        lines.push(format!("to set, as NAME=value in {}: {names}", folder.secrets().display()));
+    }
     if !plan.secrets.is_empty() {
         let names: Vec<&str> = plan.secrets.names().collect();
         lines.push(format!("secrets, in {}: {}", folder.secrets().display(), names.join(", ")));
     }
     lines.push(format!("the client's file as it was: {}", folder.backup().display()));
-    lines.extend(
-        plan.mode().map(|mode| {
-            format!("[serve] mode = \"{mode}\", in {}; it stays", folder.configuration().display())
-        }),
-    );
+    lines.extend(plan.mode().map(|mode| {
+        let until = if mode == "auto" { "each start decides" } else { "it stays" };
+        format!("[serve] mode = \"{mode}\", in {}; {until}", folder.configuration().display())
+    }));
     lines.extend(allowed_lines().map(str::to_string));
     io.print(&(lines.join("\n") + "\n"))?;
     if is_dry {
-        io.note("nothing was changed; run it without --dry-run")
+        let started = counted(plan.cost.asked, "server");
+        io.note(format!(
+            "nothing was changed; {started} started, to count the tools; run it without --dry-run"
+        ))
     } else {
         io.note(format!(
             "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
-            folder.path.display(),
+            if target.is_of_project { folder.path.to_string_lossy() } else { target.called.as_str().into() },
             if target.is_of_project { "the client" } else { &target.title },
             undo_command(target)
         ))

@@ -10,7 +10,6 @@ use crate::cli::error::{CommandError, failed};
 use toolcrib_catalog::config::{self, Source, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::pointer_split;
-use toolcrib_definition::finding::Code;
 
 /// The servers in a client's file.
 pub(super) struct ClientServers {
@@ -25,8 +24,6 @@ pub(super) struct ClientServers {
     pub(super) moving: Vec<Source>,
     /// Servers that stay in the client's file, with the reasons.
     pub(super) left: Vec<LeftServer>,
-    /// What works otherwise behind toolcrib, for the servers that can move.
-    pub(super) differences: Vec<String>,
 }
 
 /// A server that stays in the client's file.
@@ -82,8 +79,7 @@ impl ClientServers {
             }
         }
         left.extend(of_projects(&workspace).filter(|server| !names.contains(&server.name)));
-        let differences = differences(&workspace, &moving);
-        Ok(Self { workspace, map, text, names, has_own, moving, left, differences })
+        Ok(Self { workspace, map, text, names, has_own, moving, left })
     }
 
     /// The text that `--undo` brings back: if servers moved earlier, the present one without toolcrib.
@@ -94,20 +90,6 @@ impl ClientServers {
         let absent: Vec<String> = earlier.iter().filter(|name| !self.names.contains(name)).cloned().collect();
         restored(&self.text, &target.folder, &absent)
     }
-}
-
-/// What works otherwise for these servers, one line each.
-fn differences(workspace: &Workspace, moving: &[Source]) -> Vec<String> {
-    let is_of = |pointer: &str, source: &Source| {
-        let rest = source.pointer.as_deref().and_then(|server| pointer.strip_prefix(server));
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
-    let settings = workspace.findings.iter().filter(|finding| finding.code == Code::ClientSetting);
-    let moves = settings.filter(|finding| {
-        let pointer = finding.place.as_ref().map(|place| place.pointer.as_str()).unwrap_or_default();
-        moving.iter().any(|source| is_of(pointer, source))
-    });
-    moves.map(|finding| clean_line(&finding.message)).collect()
 }
 
 /// The servers that the client has for one project each, with the reasons why they stay.

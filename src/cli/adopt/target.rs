@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::client::{client_of_file, files};
 use super::client_text::{map_of, syntax_mistake};
-use super::record::{Folder, hash};
+use super::record::{Folder, Record, hash};
 use crate::cli::error::{CommandError, failed};
 use crate::cli::io::Io;
 use toolcrib_catalog::config::{self, CLIENTS, Client};
@@ -44,6 +44,11 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
         return Ok(of_client(client, file));
     }
     let Ok(file) = Path::new(name).canonicalize() else {
+        if let Some((folder, record)) = is_undo.then(|| adopted_from(own, name)).flatten() {
+            let (called, file) = (record.file.to_string_lossy().into_owned(), record.file);
+            let folder = Folder::new(folder, &file);
+            return Ok(Target { title: called.clone(), called, is_of_project: true, folder, file });
+        }
         let clients: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
         let message = format!("there is no client or file {name}; clients are: {}", clients.join(", "));
         return Err(CommandError::Usage(message));
@@ -65,11 +70,25 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
     Ok(Target { called: title.clone(), title, is_of_project: true, folder, file })
 }
 
+/// The adoption of a file that is not there any more, with its folder.
+fn adopted_from(own: &Path, name: &str) -> Option<(PathBuf, Record)> {
+    let file = std::path::absolute(name).ok()?;
+    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+    let real = folder.zip(file.file_name()).map(|(folder, name)| folder.join(name));
+    let folders = own.read_dir().ok()?.flatten().map(|entry| entry.path());
+    let mut records = folders.filter_map(|path| Some((path.clone(), Folder::new(path, &file).record()?)));
+    records.find(|(_, record)| record.file == file || Some(&record.file) == real.as_ref())
+}
+
+/// Whether a client's file has servers.
+pub(super) fn with_servers(file: &Path) -> bool {
+    map_of(&config::read(file)).is_some()
+}
+
 /// The file of a client: the first one with servers, otherwise an adopted one, otherwise a broken one.
 fn file_of(io: &Io, client: &Client, own: &Path) -> Result<PathBuf, CommandError> {
     let files = files(io, client);
     let there: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
-    let has_servers = |file: &&PathBuf| map_of(&config::read(file)).is_some();
     let is_adopted = |file: &&PathBuf| {
         let record = Folder::new(own.join(client.name), file).record();
         record.is_some_and(|record| record.file == **file)
@@ -78,7 +97,7 @@ fn file_of(io: &Io, client: &Client, own: &Path) -> Result<PathBuf, CommandError
     // A broken file is not skipped, so that its mistake is reported.
     let is_broken = |file: &&PathBuf| syntax_mistake(&config::read(file)).is_some();
     let broken = || there.iter().find(is_broken);
-    let found = there.iter().find(has_servers).or_else(adopted).or_else(broken);
+    let found = there.iter().find(|file| with_servers(file)).or_else(adopted).or_else(broken);
     found.cloned().ok_or_else(|| {
         let looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         failed(format!(

@@ -30,6 +30,9 @@ pub(super) fn undo(io: &Io, target: &Target, is_dry: bool, is_json: bool) -> Com
     if is_dry {
         before(folder, file, &record, &read(file)?)?;
     } else {
+        if let Some(around) = file.parent() {
+            std::fs::create_dir_all(around).map_err(failed)?;
+        }
         let put_back = || {
             let now = read(file)?;
             write_file(file, &before(folder, file, &record, &now)?, &now)

@@ -2,22 +2,26 @@
 
 mod server;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::BUILT_IN;
+use crate::cli::adopt::differences_at;
 use crate::cli::catalog::CatalogArgs;
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::findings::in_one_line;
 use crate::cli::io::Io;
 use crate::cli::login;
 use crate::cli::progress::Spinner;
+use crate::cli::servers::{credentials, remembered_lists, waiting_for};
 use server::ServerCheck;
 use toolcrib_catalog as catalog;
 use toolcrib_catalog::config::Workspace;
-use toolcrib_catalog::sources::Listings;
 use toolcrib_definition::document::{Unread, locate, open};
 use toolcrib_definition::finding::{Finding, Severity};
 use toolcrib_definition::grammar::counted;
+use toolcrib_front::mcp::{Examined, examine};
 use toolcrib_providers::report::{RequestCost, grouped};
 use toolcrib_render::Templates;
 
@@ -38,7 +42,8 @@ pub(super) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    pub(super) fn run(self, io: &Io) -> CommandResult {
+    pub(super) fn run(mut self, io: &Io) -> CommandResult {
+        self.catalog = self.catalog.or_adopted(io);
         let workspace = self.catalog.workspace(io)?;
         let mistakes = mistakes(&self.catalog, &workspace);
         let (servers, cost) = self.examine(io, &workspace);
@@ -53,47 +58,55 @@ impl DoctorArgs {
         } else {
             io.print(&text(
                 &configuration(&self.catalog, &workspace),
-                standing,
+                &standing,
                 &mistakes,
                 &servers,
-                cost.as_ref(),
+                cost.map(|cost| cost.line(self.catalog.cost_reader(&workspace.config))).as_deref(),
             ))?;
         }
         if is_well { Ok(()) } else { Err(CommandError::Findings(None)) }
     }
 
-    /// Examines all servers at the same time, in the order of the configuration, and counts what the whole catalog costs.
+    /// Examines all servers, in the order of the configuration, and counts what the whole catalog costs.
     fn examine(&self, io: &Io, workspace: &Workspace) -> (Vec<ServerCheck>, Option<RequestCost>) {
-        let Some(credentials) = self.catalog.credentials(io) else { return Default::default() };
+        let Some(environment) = self.catalog.environment_of(io, workspace) else { return Default::default() };
+        let credentials = credentials(io, environment);
+        let differences = differences_at(&workspace.root);
         let sources = workspace.config.sources.iter().enumerate();
-        let live: Vec<usize> =
-            sources.filter(|(_, source)| source.mcp.is_some()).map(|(index, _)| index).collect();
-        let progress = Spinner::start(io, format!("asking {}", counted(live.len(), "server")));
-        let checks: Vec<_> = std::thread::scope(|scope| {
-            let one = |index: usize| {
-                let credentials = &credentials;
-                scope.spawn(move || (index, ServerCheck::run(workspace, index, credentials)))
-            };
-            let running: Vec<_> = live.into_iter().map(one).collect();
-            running.into_iter().filter_map(|check| check.join().ok()).collect()
-        });
-        progress.finish();
-        let mut servers = Vec::new();
-        let mut listings = Listings::default();
-        for (index, (check, listing)) in checks {
-            servers.push(check);
-            listings.by_source.extend(listing.map(|listing| (index, listing)));
+        let live = sources.filter_map(|(index, source)| Some((index, source.mcp.as_ref()?, source)));
+        let live: Vec<(usize, ServerCheck)> = live
+            .map(|(index, server, source)| {
+                (index, ServerCheck::before(workspace, source, server, &differences, &credentials))
+            })
+            .collect();
+        let mut asked = workspace.clone();
+        for (index, _) in live.iter().filter(|(_, check)| !check.is_ok()) {
+            asked.config.sources[*index].mcp = None;
         }
+        let progress = Spinner::start(io, waiting_for(&[]));
+        let waiting = |names: &[String]| progress.say(waiting_for(names));
+        let (examined, listings) = examine(&asked, &credentials, remembered_lists(io).as_deref(), &waiting);
+        progress.finish();
+        let mut examined: BTreeMap<usize, Examined> =
+            examined.into_iter().map(|examined| (examined.source, examined)).collect();
+        let check = |(index, check): (usize, ServerCheck)| match examined.remove(&index) {
+            Some(examined) => check.after(workspace, index, examined),
+            None => check,
+        };
+        let servers = live.into_iter().map(check).collect();
         let catalog = catalog::open_with(workspace.clone(), &listings).catalog;
         (servers, RequestCost::of(&catalog, &Templates::from(BUILT_IN), None, catalog.config.payload).ok())
     }
 
     /// Whether the configuration was named, or only found.
-    fn standing(&self, workspace: &Workspace) -> &'static str {
+    fn standing(&self, workspace: &Workspace) -> String {
         match (&workspace.document, &workspace.found) {
-            (None, _) => "no configuration",
-            (_, Some(_)) => "found and not named: nothing of it was run; name it, as in `toolcrib doctor .`",
-            (_, None) => "named",
+            (None, _) => "no configuration".into(),
+            (_, Some(_)) => format!(
+                "found and not named: nothing of it was run; to run it: toolcrib doctor {}",
+                self.catalog.shown()
+            ),
+            (_, None) => "named".into(),
         }
     }
 }
@@ -131,7 +144,7 @@ fn as_json(check: &ServerCheck) -> Value {
         "problem": check.problem.as_ref().map(|problem| &problem.what),
         "help": check.problem.as_ref().map(|problem| &problem.help),
         "dropped": check.lost,
-        "notes": check.notes,
+        "notes": check.notes, "differences": check.differences,
         "identity": check.identity, "sign_in_problem": check.sign_in.as_ref().err().map(ToString::to_string),
         "sign_in": check.sign_in.as_ref().ok().and_then(Option::as_ref).map(|sign_in| json!({
             "issuer": sign_in.issuer, "scopes": sign_in.scopes, "ends": sign_in.ends_at().map(login::utc_of),
@@ -146,7 +159,7 @@ fn text(
     standing: &str,
     mistakes: &[String],
     servers: &[ServerCheck],
-    cost: Option<&RequestCost>,
+    cost: Option<&str>,
 ) -> String {
     let mut text = format!("{configuration} ({standing})\n");
     mistakes.iter().for_each(|mistake| text.push_str(&format!("  mistake: {mistake}\n")));
@@ -183,12 +196,15 @@ fn text(
         for lost in &check.lost {
             text.push_str(&format!("      dropped: {lost}\n"));
         }
+        for difference in &check.differences {
+            text.push_str(&format!("      otherwise than in the client: {difference}\n"));
+        }
         for note in &check.notes {
             text.push_str(&format!("      note: {note}\n"));
         }
     }
     let well = servers.iter().filter(|check| check.is_ok()).count();
-    let line = cost.map(RequestCost::line).unwrap_or_default();
+    let line = cost.unwrap_or_default();
     text.push_str(&format!("{well} of {} well\n{line}\n", counted(servers.len(), "server")));
     text
 }

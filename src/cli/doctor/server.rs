@@ -1,17 +1,18 @@
 //! One live server, started and listed once: the number of its tools, the time, the tokens, and what is wrong with it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::BUILT_IN;
-use toolcrib_catalog as catalog;
-use toolcrib_catalog::config::{Config, Server, Source, Workspace};
-use toolcrib_catalog::sources::Listing;
+use crate::cli::differences::of_tools;
+use toolcrib_catalog::config::{Config, Mode, ServeMode, Server, Source, Workspace};
+use toolcrib_catalog::sources::Listings;
+use toolcrib_catalog::{self as catalog, Checked};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::finding::{Code, Finding, nearest};
 use toolcrib_front::credentials::{Credentials, SignIn, SignInError, identity};
-use toolcrib_front::mcp::{Environment, ServerProblem, examine};
+use toolcrib_front::mcp::{Environment, Examined, ServerProblem};
 use toolcrib_providers::report::RequestCost;
 use toolcrib_render::Templates;
 
@@ -34,6 +35,8 @@ pub(super) struct ServerCheck {
     pub(super) lost: Vec<String>,
     /// Findings on definitions that were repaired or got another name.
     pub(super) notes: Vec<String>,
+    /// What works otherwise than in the client.
+    pub(super) differences: Vec<String>,
     /// The identity with which it is called, where it is not the operator.
     pub(super) identity: Option<String>,
     /// The sign-in of the operator, or the reason why it does not count.
@@ -47,59 +50,69 @@ pub(super) struct Problem {
 }
 
 impl ServerCheck {
-    /// Starts or contacts the server of one source, and lists its tools.
-    pub(super) fn run(
+    /// The server of a source before it is asked, with a mistake that is known by then, and the differences that are known of
+    /// adopted servers.
+    pub(super) fn before(
         workspace: &Workspace,
-        index: usize,
-        credentials: &Arc<Credentials>,
-    ) -> (Self, Option<Listing>) {
-        let environment = credentials.environment();
+        source: &Source,
+        server: &Server,
+        differences: &BTreeMap<String, Vec<String>>,
+        credentials: &Credentials,
+    ) -> Self {
+        let name = clean_line(&name_of(source, server));
+        let of_entry = source.differences.iter().map(ToString::to_string);
+        let adopted = differences.get(&name).into_iter().flatten().cloned();
+        let (tools, took, tokens, lost, notes) = Default::default();
+        Self {
+            tools,
+            took,
+            tokens,
+            lost,
+            notes,
+            problem: before_start(server, &workspace.root, &name, credentials.environment()),
+            differences: of_entry.chain(adopted).map(|difference| clean_line(&difference)).collect(),
+            identity: identity(server),
+            sign_in: credentials.sign_in_to((&name, server)),
+            name,
+        }
+    }
+
+    /// The server as it has answered.
+    pub(super) fn after(self, workspace: &Workspace, index: usize, examined: Examined) -> Self {
         let source = workspace.config.sources.get(index).cloned().unwrap_or_default();
         let server = source.mcp.clone().unwrap_or_default();
-        let name = clean_line(&name_of(&source, &server));
-        if let Some(problem) = before_start(&server, &workspace.root, &name, environment) {
-            let took = Duration::ZERO;
-            let tokens = 0;
-            let (tools, lost, notes) = Default::default();
-            let identity = None;
-            let sign_in = Ok(None);
-            let check =
-                Self { name, tools, took, tokens, problem: Some(problem), lost, notes, identity, sign_in };
-            return (check, None);
-        }
-        let pointer = source.pointer.clone();
-        let alone = alone(workspace, source);
-        let (examined, mut listings) = examine(&alone, credentials, &|_| ());
-        let checked = catalog::open_with(alone, &listings);
-        let tools: Vec<String> =
-            checked.catalog.tools.iter().map(|tool| tool.names.canonical.clone()).collect();
-        let examined = examined.into_iter().next();
-        let took = examined.as_ref().map(|examined| examined.took).unwrap_or_default();
-        let failed = examined.and_then(|examined| examined.outcome.err());
-        let problem = problem_of(failed, &server, &name, tools.is_empty());
-        let cost = RequestCost::of(
-            &checked.catalog,
-            &Templates::from(BUILT_IN),
-            None,
-            checked.catalog.config.payload,
-        );
-        let tokens = cost.map_or(0, |cost| cost.full);
-        let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
-        let lost = checked.findings.errors().filter(|finding| is_lost(finding.code));
-        let is_left_out = |finding: &&Finding| finding.code == Code::DefinitionLeftOut;
-        let (left_out, notes): (Vec<_>, Vec<_>) = checked.findings.definitions().partition(is_left_out);
-        let said = |finding: &Finding| clean_line(&finding.message);
-        let lost = lost.chain(left_out).map(said).collect();
-        let settings = workspace.findings.iter().filter(|finding| finding.code == Code::ClientSetting);
-        let of_server = |finding: &&Finding| {
-            let below = finding.place.as_ref().zip(pointer.as_ref());
-            below.is_some_and(|(place, server)| place.pointer.starts_with(&format!("{server}/")))
+        let listing = examined.outcome.as_ref().ok().cloned().unwrap_or_default();
+        let listings = Listings { by_source: [(0, listing)].into(), ..Listings::default() };
+        let checked = catalog::open_with(alone(workspace, source), &listings);
+        let Checked { catalog, findings, .. } = &checked;
+        let tools: Vec<String> = catalog.tools.iter().map(|tool| tool.names.canonical.clone()).collect();
+        let cost = RequestCost::of(catalog, &Templates::from(BUILT_IN), None, catalog.config.payload);
+        let mode = match catalog.config.serve.mode {
+            ServeMode::Gateway => Mode::Gateway,
+            _ => Mode::Full,
         };
-        let notes = notes.into_iter().chain(settings.filter(of_server)).map(said).collect();
-        let sign_in = credentials.sign_in_to((&name, &server));
-        let identity = identity(&server);
-        let check = Self { name, tools, took, tokens, problem, lost, notes, identity, sign_in };
-        (check, listings.by_source.remove(&0))
+        let mut differences = self.differences;
+        let in_tools = of_tools(catalog, &self.name, mode);
+        for difference in in_tools.iter().map(|difference| clean_line(&difference.to_string())) {
+            if !differences.contains(&difference) {
+                differences.push(difference);
+            }
+        }
+        let is_lost = |code: Code| code.loses_input() && code != Code::SourceUnreachable;
+        let lost = findings.errors().filter(|finding| is_lost(finding.code));
+        let is_left_out = |finding: &&Finding| finding.code == Code::DefinitionLeftOut;
+        let (left_out, notes): (Vec<_>, Vec<_>) = findings.definitions().partition(is_left_out);
+        let said = |finding: &Finding| clean_line(&finding.message);
+        Self {
+            problem: problem_of(examined.outcome.err(), &server, &self.name, tools.is_empty()),
+            took: examined.took,
+            tokens: cost.map_or(0, |cost| cost.full),
+            lost: lost.chain(left_out).map(said).collect(),
+            notes: notes.into_iter().map(said).collect(),
+            differences,
+            tools,
+            ..self
+        }
     }
 
     pub(super) fn is_ok(&self) -> bool {

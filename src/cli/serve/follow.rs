@@ -40,16 +40,17 @@ fn note_restart(before: &Config, now: &Config) {
 }
 
 /// Logs what the tools cost in each request, once all servers have listed theirs; on a thread of its own, so that no client waits.
-pub(super) fn log_cost(io: &Io, live: &LiveCatalog) {
+pub(super) fn log_cost(io: &Io, live: &LiveCatalog, catalog: &CatalogArgs) {
     let generation = live.current();
     let io = io.clone();
+    let reader = catalog.cost_reader(&generation.unrestricted_view().catalog().config);
     let counting = move || {
         let _log = io.enter_log();
         let view = generation.unrestricted_view();
         let catalog = view.catalog();
         let payload = config::Payload { provider: Provider::Mcp, ..catalog.config.payload };
         if let Ok(cost) = RequestCost::of(catalog, view.templates(), None, payload) {
-            tracing::info!("{}", cost.line());
+            tracing::info!("{}", cost.line(reader));
         }
     };
     let _ = std::thread::Builder::new().name("tokens".into()).spawn(counting);
@@ -78,7 +79,7 @@ fn take_over(io: &Io, live: &LiveCatalog, catalog: &CatalogArgs, change: Change)
         Err(CommandError::Findings(None)) => {}
     }
     if is_first {
-        log_cost(io, live);
+        log_cost(io, live, catalog);
     }
     let version = live.current().version.clone();
     match live.stale() {

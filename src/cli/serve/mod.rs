@@ -152,7 +152,9 @@ impl ServeArgs {
         let environment = workspace.as_ref().and_then(|here| self.catalog.environment_of(io, here));
         let connections = environment.map(|environment| {
             // Calls run on the threads of their connections.
-            Arc::new(remembering(io, Connections::on(environment, tokio::runtime::Handle::current())))
+            let connections = Connections::on(environment, tokio::runtime::Handle::current());
+            let connections = if self.stdio { connections.awaiting_client() } else { connections };
+            Arc::new(remembering(io, connections))
         });
         let servers = workspace.as_ref().map(server_names).unwrap_or_default();
         let reading = self.catalog.reading(io);
@@ -165,8 +167,8 @@ impl ServeArgs {
             ..Options::default()
         };
         if self.stdio {
-            // The one client has connected already, and its list waits for the servers; over HTTP, clients connect later.
-            options.patience = Duration::from_millis(500);
+            // Servers start when the one client has said what they may ask it, and its list waits for them.
+            options.patience = Duration::ZERO;
         }
         Ok((connections, servers, Follow::start(self.catalog.path()?, options)))
     }
@@ -229,7 +231,7 @@ impl ServeArgs {
         let live = live.with_services(services).with_nudge(follow.nudge());
         let live = Arc::new(live.with_addresses(self.catalog.addresses.clone()));
         if is_listed {
-            log_cost(io, &live);
+            log_cost(io, &live, &self.catalog);
         }
         Ok(Some(Prepared { args: self, live, follow, state, configured, endpoint, days }))
     }
@@ -513,7 +515,7 @@ async fn begin(state: &StateStore, days: Duration) -> CommandResult {
         return Ok(());
     }
     match state.delete_older(days).await {
-        Err(error @ StateError::Newer(_)) => Err(error.into()),
+        Err(error @ StateError::Other(_)) => Err(error.into()),
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
             Ok(())

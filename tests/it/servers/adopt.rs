@@ -63,11 +63,15 @@ fn the_servers_of_a_client_move_and_everything_else_stays() {
         "{toml}"
     );
     assert!(toml.contains("# What agents may do"), "{toml}");
-    for kept in ["[serve]\nmode = \"full\"\nsplit_exec = true\n", "[state]\nurl = \"state.db\"\n"] {
+    // A server has not answered, so that nobody knows the numbers.
+    for kept in ["[serve]\nmode = \"auto\"\nsplit_exec = true\n", "[state]\nurl = \"state.db\"\n"] {
         assert!(toml.contains(kept), "{kept}: {toml}");
     }
-    assert!(told.starts_with("2 tools, ") && told.contains("[serve] mode = \"full\""), "{told}");
-    assert!(told.contains("Recommended: leave it as it is. Without docs, which did not answer.\n"), "{told}");
+    assert!(told.starts_with("2 tools, ") && told.contains("[serve] mode = \"auto\""), "{told}");
+    assert!(
+        told.contains(" more, since the agent looks tools up. Without docs, which did not answer.\n"),
+        "{told}"
+    );
     assert!(secrets.contains("GITHUB_TOKEN=ghp_0123456789abcdef0123\n"), "{secrets}");
     assert!(secrets.contains("DOCS_AUTHORIZATION=\"Bearer abcdef0123456789\"\n"), "{secrets}");
     for file in ["toolcrib.toml", "secrets.env", "mcp.json.before-toolcrib", ".adopted"] {
@@ -100,6 +104,85 @@ fn an_undone_adoption_leaves_the_file_byte_for_byte() {
     home.done(&["adopt", "cursor", "--undo"]);
     assert_eq!(crate::fixture::tree(&home.at(OURS)).into_keys().collect::<Vec<_>>(), ["state.db"]);
     assert_eq!(home.run(&["adopt", "cursor", "--undo"]).code, 1, "there is nothing to undo");
+}
+
+#[test]
+fn a_file_that_was_removed_comes_back() {
+    for (file, name) in [(".cursor/mcp.json", "cursor"), ("project/.mcp.json", "")] {
+        let home = Home::new();
+        home.write(file, CURSOR);
+        let before = home.read(file);
+        let path = home.at(file);
+        let name = if name.is_empty() { text(&path) } else { name };
+        home.done(&["adopt", name]);
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        let told = home.done(&["adopt", name, "--undo"]);
+        assert!(told.contains("put back 2 servers"), "{told}");
+        assert_eq!(home.read(file), before);
+    }
+    let run = Home::new().run(&["adopt", "/nowhere/mcp.json", "--undo"]);
+    assert!(run.code == 2 && run.stderr.contains("there is no client or file"), "{}", run.stderr);
+}
+
+#[test]
+fn without_contact_no_server_is_started_and_the_mode_is_left_open() {
+    let home = Home::new();
+    let servers = format!(
+        r#"{{"mcpServers": {{"x": {{"command": "touch", "args": ["{}"]}}}}}}"#,
+        text(&home.at("started"))
+    );
+    home.write(".cursor/mcp.json", &servers);
+    let run = home.run(&["adopt", "cursor", "--dry-run"]);
+    assert!(
+        run.stderr.contains("nothing was changed; 1 server started, to count the tools"),
+        "{}",
+        run.stderr
+    );
+    assert!(home.at("started").exists());
+    std::fs::remove_file(home.at("started")).unwrap();
+    for arguments in [&["--dry-run"][..], &[]] {
+        let told = home.done(&[&["adopt", "cursor", "--offline"], arguments].concat());
+        assert!(told.starts_with("No server was started, so"), "{told}");
+        assert!(!home.at("started").exists());
+    }
+    assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("mode = \"auto\""));
+}
+
+/// `adopt` and `doctor` say the same of each difference, also once the client's file names toolcrib alone.
+#[test]
+fn differences_to_the_client_are_said_by_adopt_and_by_doctor() {
+    let home = Home::new();
+    home.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"shelf": {"command": "sh", "args": ["SHELF"], "env": {"KEY": "${input:my-key}"}, "autoApprove": ["put"], "timeout": 1500},
+            "plain": {"command": "sh", "args": ["SHELF"]}},
+            "permissions": {"allow": ["mcp__shelf__put"]}}"#,
+    );
+    let differences = [
+        "`autoApprove` is not used",
+        "`${input:my-key}` is the environment variable MY_KEY here",
+        "`timeout` is 1500 milliseconds, and 2 seconds here",
+        "`permissions.allow` allows it by a name that changes",
+    ];
+    let said = |told: &str, begin: &str| told.lines().filter(|line| line.contains(begin)).count();
+    let file = home.at(".cursor/mcp.json");
+    let before = home.run(&["doctor", text(&file)]).stdout;
+    let adopted = home.done(&["adopt", "cursor"]);
+    assert!(
+        adopted.contains("to set, as NAME=value in ") && adopted.contains("secrets.env: MY_KEY"),
+        "{adopted}"
+    );
+    home.write(&format!("{OURS}/secrets.env"), "MY_KEY=k\n");
+    let after = home.run(&["doctor", text(&home.at(OURS))]).stdout;
+    for difference in differences {
+        for told in [&before, &adopted, &after] {
+            assert_eq!(said(told, difference), 1, "{difference}: {told}");
+        }
+    }
+    assert_eq!(said(&adopted, "otherwise than before: "), 4, "{adopted}");
+    for told in [before, after] {
+        assert_eq!(said(&told, "otherwise than in the client: "), 4, "{told}");
+    }
 }
 
 /// Changes by the client or its user stay; only the servers come back.
@@ -495,9 +578,17 @@ fn every_command_says_the_same_numbers_of_a_file() {
         let file = text(&home.at(".cursor/mcp.json")).to_string();
         let line = home.done(&["tokens", &file]);
         assert_eq!(line.lines().count(), 1, "{line}");
-        let advice = if mode == "full" { "leave it as it is." } else { "the mode gateway." };
+        let advice = if mode == "full" {
+            "leave it as it is: a task would cost"
+        } else {
+            "the mode gateway: a task costs"
+        };
         assert!(line.starts_with(&format!("{} tools, ", tools + 2)), "{line}");
-        assert!(line.trim_end().ends_with(&format!("Recommended: {advice}")), "{line}");
+        assert!(
+            line.contains(&format!("tokens a request (mcp). With toolcrib: "))
+                && line.contains(&format!("Recommended: {advice}")),
+            "{line}"
+        );
         assert!(home.done(&["doctor", &file]).ends_with(&line));
         let served = |file: &str| {
             let mut command = home.command(&["serve", "--stdio", file]);
@@ -532,7 +623,7 @@ fn the_mode_of_an_adoption_stays() {
     servers["mcpServers"]["large"] = more["mcpServers"]["large"].clone();
     home.write(".cursor/mcp.json", &servers.to_string());
     let told = home.done(&["adopt", "cursor"]);
-    assert!(told.starts_with("202 tools, ") && told.contains("Recommended: the mode gateway."), "{told}");
+    assert!(told.starts_with("202 tools, ") && told.contains("Recommended: the mode gateway:"), "{told}");
     assert!(home.read(&format!("{OURS}/toolcrib.toml")).contains("mode = \"full\""));
     let told = home.done(&["adopt", "cursor", "--mode", "gateway"]);
     assert!(told.contains("[serve] mode = \"gateway\"") && !told.contains("moved"), "{told}");
