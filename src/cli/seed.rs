@@ -165,10 +165,14 @@ impl Rerun for SeedArgs {
         self.template.as_deref().map(find_template).transpose()?;
         let templates = self.catalog.templates(io, checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
-        let view = self.catalog.view(io, checked, self.profile.as_deref(), roles)?;
-        let profile = view.profile();
-        let template = self.template(view.catalog(), &profile, &templates)?;
-        let docs = Docs::new(view.catalog(), profile, &templates);
+        let named = self.profile.as_deref();
+        let view = roles.map(|roles| self.catalog.view(io, checked, named, Some(roles))).transpose()?;
+        let (catalog, profile) = match &view {
+            Some(view) => (view.catalog(), view.usable_profile()),
+            None => (&checked.catalog, checked.catalog.profile(named)?),
+        };
+        let template = self.template(catalog, &profile, &templates)?;
+        let docs = Docs::new(catalog, profile, &templates);
         if self.is_in_vain(checked, &docs) {
             return Err(failed(
                 "no source could be read, so nothing was written; `toolcrib check` shows why",

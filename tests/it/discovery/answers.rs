@@ -26,7 +26,7 @@ fn github(function: &str, arguments: Value) -> Value {
     });
     let context = FunctionContext::of(Arc::clone(&GITHUB));
     let answer = Function::named(function).unwrap().call(&context, arguments);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     Value::Object(runtime.block_on(answer).body())
 }
 

@@ -18,7 +18,8 @@ fn ask(catalog: &Catalog, roles: Option<&[String]>, function: &str, arguments: V
     let view = Arc::new(CatalogView::new(catalog, None, roles, templates).unwrap());
     let context = FunctionContext::of(view);
     let answer = Function::named(function).unwrap().call(&context, arguments);
-    let answer = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer);
+    let answer =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(answer);
     (Value::Object(answer.body()), answer.text())
 }
 

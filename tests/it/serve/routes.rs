@@ -297,3 +297,16 @@ fn the_docs_list_every_route_and_no_other() {
     let expected: BTreeSet<String> = served.chain(others.map(str::to_string)).collect();
     assert_eq!(documented, expected);
 }
+
+#[test]
+fn a_hit_says_what_long_results_of_its_tool_have_cost() {
+    let backend = json!({"type": "static", "content": {"orders": "word ".repeat(1_990)}});
+    let tools = json!([{"name": "list_orders", "description": "Lists the orders.", "effect": "read",
+        "parameters": {"type": "object", "properties": {}}, "backend": backend}]);
+    let server = Server::of(&tools.to_string(), "", &[]);
+    let search = || server.post("tool_search", r#"{"query": "list the orders"}"#).text().unwrap();
+    assert!(!search().contains("result_tokens"), "{}", search());
+    assert_eq!(server.posting("/v1/tools/list_orders", "{}").send().unwrap().status(), 200);
+    let told = (0..100).map(|_| search()).find(|found| found.contains("result_tokens"));
+    assert!(told.is_some_and(|found| found.contains("\"result_tokens\":2000")), "{}", search());
+}

@@ -178,7 +178,7 @@ fn two_begin_at_the_same_moment(server: &Server) {
             begun.await.unwrap().unwrap();
         }
     });
-    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "2");
+    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "3");
 }
 
 fn a_newer_schema_is_refused(server: &Server) {

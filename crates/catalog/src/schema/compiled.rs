@@ -93,8 +93,11 @@ pub fn contradicts(schema: &Value, result: &Value) -> bool {
 /// Work of all compiled schemas that are kept.
 const MAX_KEPT: usize = 128 << 20;
 
-/// The costly compiled schemas of the process, by the hashes of their texts, with their work.
-static KEPT: LazyLock<Mutex<IndexMap<blake3::Hash, (usize, Arc<Compiled>)>>> = LazyLock::new(Mutex::default);
+/// Compiled schemas by the hashes of their texts, with their work.
+type Kept = IndexMap<blake3::Hash, (usize, Arc<Compiled>)>;
+
+/// The costly ones of the process.
+static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
 
 impl Compiled {
     /// The same; a costly schema is compiled once a process.

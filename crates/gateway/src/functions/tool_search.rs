@@ -394,8 +394,12 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits]) {
 /// Fewest tokens of a result that are shown: shorter results are no reason to ask for less.
 const LONG_RESULT: u64 = 500;
 
-/// Adds to the hits what the results of earlier calls have cost their caller, rounded, so that the text stays the same.
+/// Adds to the hits what the results of earlier calls have cost their caller, rounded, so that the text stays the same. A search
+/// does not wait for state that cannot be reached.
 async fn add_costs(context: &FunctionContext, outcomes: &mut [QueryHits]) {
+    if context.services.state.health().problem.is_some() {
+        return;
+    }
     let hits = outcomes.iter().flat_map(|outcome| &outcome.hits);
     let tools: HashSet<&str> = hits.map(|hit| hit.tool.names.canonical.as_str()).collect();
     let tools: Vec<&str> = tools.into_iter().collect();

@@ -8,8 +8,10 @@ use super::callers::Callers;
 use super::database::{Access, Result};
 use super::store::StateStore;
 
-/// Calls of one tool from which its mean is taken, and calls of all tools.
+/// Calls of one tool from which its mean is taken; the calls of all callers among which these are looked for; and calls of all
+/// tools.
 const OF_TOOL: usize = 20;
+const LOOKED_AT: usize = 1_000;
 const OF_ALL: usize = 10_000;
 
 /// The successful calls of one tool, and the tokens of their results.
@@ -31,8 +33,9 @@ impl StateStore {
         }
         let of_tool = |at: usize| {
             format!(
-                "SELECT tool, CAST(avg(tokens) AS bigint) FROM (SELECT tool, tokens FROM tool_executions WHERE tool = ?{} \
-                 AND caller = ?1 AND {HAS_RESULT} ORDER BY id DESC LIMIT {OF_TOOL}) AS latest GROUP BY tool",
+                "SELECT tool, CAST(avg(tokens) AS bigint) FROM (SELECT tool, tokens FROM (SELECT id, tool, caller, tokens FROM \
+                 tool_executions WHERE tool = ?{} AND {HAS_RESULT} ORDER BY id DESC LIMIT {LOOKED_AT}) AS all_callers \
+                 WHERE caller = ?1 ORDER BY id DESC LIMIT {OF_TOOL}) AS latest GROUP BY tool",
                 at + 2
             )
         };
