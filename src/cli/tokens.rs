@@ -67,10 +67,11 @@ impl TokensArgs {
         })?;
         if self.json {
             let mut json = serde_json::to_value(&report).map_err(failed)?;
-            let costs = self.results(io, &checked.catalog.config).unwrap_or_default();
             let cost =
                 |cost: &ResultCost| json!({"tool": cost.tool, "calls": cost.calls, "tokens": cost.tokens});
-            json["results"] = costs.iter().map(cost).collect();
+            if let Some(costs) = self.results(io, &checked.catalog.config) {
+                json["results"] = costs.iter().map(cost).collect();
+            }
             io.print(&format!("{json:#}\n"))?;
         } else {
             let table = if self.verbose { format!("\n{}", report.table()) } else { String::new() };
