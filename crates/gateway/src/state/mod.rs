@@ -92,11 +92,11 @@ fn is_postgres(at: &str) -> bool {
     at.starts_with("postgres://") || at.starts_with("postgresql://")
 }
 
+/// The values of variables, by their names.
+type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// The place with the values of its variables. Those in the user and the password of a URL may have any characters.
-fn filled(
-    at: &str,
-    variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
-) -> Result<String, MissingVariable> {
+fn filled(at: &str, variable: Arc<Variables>) -> Result<String, MissingVariable> {
     let user = at.find("://").map(|scheme| scheme + 3).zip(at.rfind('@')).filter(|(from, to)| from < to);
     let (from, to) = user.filter(|_| is_postgres(at)).unwrap_or_default();
     let of_user = Arc::clone(&variable);
