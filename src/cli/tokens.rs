@@ -106,7 +106,8 @@ const NAMED: usize = 3;
 /// What results have cost, in one line.
 fn results_line(costs: &[ResultCost]) -> String {
     let sum = |of: fn(&ResultCost) -> i64| costs.iter().map(of).sum::<i64>().unsigned_abs() as usize;
-    let (calls, tokens) = (sum(|cost| cost.calls), sum(|cost| cost.tokens));
+    let calls = sum(|cost| cost.calls);
+    let tokens = sum(|cost| cost.tokens);
     let each = |cost: &ResultCost| {
         let mean = cost.tokens / cost.calls.max(1);
         format!("{} {} each", clean_line(&cost.tool), grouped(mean.unsigned_abs() as usize))

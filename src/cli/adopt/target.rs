@@ -45,7 +45,8 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
     }
     let Ok(file) = Path::new(name).canonicalize() else {
         if let Some((folder, record)) = is_undo.then(|| adopted_from(own, name)).flatten() {
-            let (called, file) = (record.file.to_string_lossy().into_owned(), record.file);
+            let called = record.file.to_string_lossy().into_owned();
+            let file = record.file;
             let folder = Folder::new(folder, &file);
             return Ok(Target { title: called.clone(), called, is_of_project: true, folder, file });
         }

@@ -7,7 +7,7 @@ use super::{Server, header};
 
 fn check(server: &Server, path: &str, accept: &str, content_type: &str) -> String {
     let got = server.get(path, &[("accept", accept)]);
-    assert_eq!((got.status().as_u16(), header(&got, "content-type")), (200, content_type.into()), "{path}");
+    assert_eq!((got.status().as_u16(), header(&got, "content-type")), (200, content_type), "{path}");
     assert!(!header(&got, "etag").is_empty(), "{path}");
     got.text().unwrap()
 }

@@ -585,7 +585,7 @@ fn every_command_says_the_same_numbers_of_a_file() {
         };
         assert!(line.starts_with(&format!("{} tools, ", tools + 2)), "{line}");
         assert!(
-            line.contains(&format!("tokens a request (mcp). With toolcrib: "))
+            line.contains("tokens a request (mcp). With toolcrib: ")
                 && line.contains(&format!("Recommended: {advice}")),
             "{line}"
         );

@@ -31,7 +31,7 @@ pub(super) fn gather(documents: &BTreeSet<&str>, lint: &Lint, findings: &mut Vec
             && AUTHORS.contains(&finding.code)
             && !lint.severity.contains_key(finding.code.as_str());
         let file = finding.place.as_ref().and_then(|place| documents.get(place.file.as_str()));
-        if let Some(file) = file.filter(|_| is_authors) {
+        if is_authors && let Some(file) = file {
             kinds.entry((finding.code, file)).or_default().push(at);
         }
     }

@@ -62,8 +62,8 @@ const ARTICLES: [&str; 8] = ["a", "an", "the", "this", "its", "new", "existing",
 /// Whether a word is a verb with the ending `-ing`.
 fn is_gerund(token: &Token<'_>, verb: &str) -> bool {
     let word = token.text.to_ascii_lowercase();
-    let stem = word.strip_suffix("ing").filter(|_| !token.is_quoted);
-    stem.is_some_and(|stem| stem == verb || verb.strip_suffix('e') == Some(stem))
+    let is_of_verb = |stem| stem == verb || verb.strip_suffix('e') == Some(stem);
+    !token.is_quoted && word.strip_suffix("ing").is_some_and(is_of_verb)
 }
 
 /// A condition on one argument.

@@ -236,7 +236,7 @@ impl Sampler<'_> {
             return Some(given);
         }
         let limits = &node.limits;
-        let text = node.description.filter(|_| self.told.is_read).unwrap_or_default();
+        let text = if self.told.is_read { node.description.unwrap_or_default() } else { "" };
         let in_text = text_example(text, kind).filter(|example| fits(example, limits));
         if in_text.is_some() {
             self.told.has_said.set(true);
@@ -254,8 +254,10 @@ impl Sampler<'_> {
                     self.told.has_said.set(true);
                     return Some((*first).into());
                 }
-                let resource = self.about.resource.filter(|_| self.at == "/id");
-                let name = resource.map_or_else(|| name.to_string(), |resource| format!("{resource}_id"));
+                let name = match self.about.resource {
+                    Some(resource) if self.at == "/id" => format!("{resource}_id"),
+                    _ => name.to_string(),
+                };
                 string(limits, &name, form(&name, text)).into()
             }
         };

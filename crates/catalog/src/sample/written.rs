@@ -67,7 +67,7 @@ fn value(text: &str, kind: &str, is_bare: bool) -> Option<Value> {
             json(inner)?.get(0).filter(|first| first.is_string()).cloned()
         }
         ("string", _) => {
-            let example = quoted(text).or_else(|| bare(text).filter(|_| is_bare))?;
+            let example = quoted(text).or_else(|| if is_bare { bare(text) } else { None })?;
             is_value(example).then(|| example.into())
         }
         _ => None,

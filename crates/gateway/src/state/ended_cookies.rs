@@ -14,7 +14,8 @@ impl StateStore {
             (SELECT cookie FROM ended_cookies ORDER BY until DESC LIMIT 1 OFFSET ?2)";
         let insert =
             "INSERT INTO ended_cookies (cookie, until) VALUES (?1, ?2) ON CONFLICT (cookie) DO NOTHING";
-        let (forgotten, ended) = (values![now(), MAX_ENDED - 1].to_vec(), values![*cookie, until].to_vec());
+        let forgotten = values![now(), MAX_ENDED - 1].to_vec();
+        let ended = values![*cookie, until].to_vec();
         let end = move |sql: &mut dyn Sql| {
             sql.rows(forget, &forgotten)?;
             sql.rows(insert, &ended).map(drop)

@@ -97,8 +97,8 @@ type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The place with the values of its variables. Those in the user and the password of a URL may have any characters.
 fn filled(at: &str, variable: Arc<Variables>) -> Result<String, MissingVariable> {
-    let user = at.find("://").map(|scheme| scheme + 3).zip(at.rfind('@')).filter(|(from, to)| from < to);
-    let (from, to) = user.filter(|_| is_postgres(at)).unwrap_or_default();
+    let user = at.find("://").map(|scheme| scheme + 3).zip(at.rfind('@'));
+    let (from, to) = user.filter(|(from, to)| from < to && is_postgres(at)).unwrap_or_default();
     let of_user = Arc::clone(&variable);
     let encoded = move |name: &str| Some(utf8_percent_encode(&of_user(name)?, NON_ALPHANUMERIC).to_string());
     let plain = Environment::new(move |name| variable(name));

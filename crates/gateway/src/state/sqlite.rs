@@ -236,7 +236,7 @@ mod tests {
         assert!(of("d", &newer).contains("a newer toolcrib"));
         let emptied = folder.path().join("emptied");
         let file = std::fs::File::create(&emptied).unwrap();
-        file.set_modified(std::time::SystemTime::now() - 2 * BEING_MADE).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
         assert!(Sqlite::open(&emptied).unwrap_err().to_string().contains("it is empty"));
         std::fs::File::create(folder.path().join("new")).unwrap();
         Sqlite::open(&folder.path().join("new")).unwrap();

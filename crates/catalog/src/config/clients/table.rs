@@ -114,7 +114,8 @@ impl Client {
     /// The client whose files alone have this name.
     pub fn of_file(name: &str) -> Option<&'static Self> {
         let mut named = CLIENTS.iter().filter(|client| client.has_file(name));
-        named.next().filter(|_| named.next().is_none())
+        let first = named.next()?;
+        named.next().is_none().then_some(first)
     }
 
     /// Whether a file of this client, for its user or a project, has this name.

@@ -24,9 +24,9 @@ pub use workspace::{FetchError, LeftOut, Workspace};
 
 /// Reads the configuration of a folder, or a client's file, that nobody named, without what only an operator's word allows.
 pub fn read_found(place: &Path) -> Workspace {
-    let (folder, file) = match place.parent().filter(|_| place.is_file()) {
-        Some(folder) => (folder, place.to_path_buf()),
-        None => (place, place.join(FILE_NAME)),
+    let (folder, file) = match place.parent() {
+        Some(folder) if place.is_file() => (folder, place.to_path_buf()),
+        _ => (place, place.join(FILE_NAME)),
     };
     let mut workspace = if is_within(folder, &file) {
         read(place)
