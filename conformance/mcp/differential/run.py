@@ -144,7 +144,9 @@ def texts(result):
 
 
 def pictures(result):
-    return [block for block in result.get("content", []) if block["type"] != "text"]
+    """The blocks that are no text, without the link to the rest of a long result."""
+    blocks = [block for block in result.get("content", []) if block["type"] != "text"]
+    return [block for block in blocks if not block.get("uri", "").startswith("toolcrib://results/")]
 
 
 def difference(call, direct, ours, mode):
@@ -273,7 +275,9 @@ class Check:
         count = f"{len(self.calls) - len(told)} of {len(self.calls)} calls are equal"
         print(f"{'differs' if told else 'ok     '} {run.name}: {count} ({time.monotonic() - began:.0f} s)", flush=True)
         for id, call, (wanted, got) in told:
-            shown = [json.dumps(value, ensure_ascii=False, sort_keys=True)[:1200] for value in (wanted, got)]
+            shown = [json.dumps(value, ensure_ascii=False, sort_keys=True) for value in (wanted, got)]
+            since = max(0, len(os.path.commonprefix(shown)) - 100)
+            shown = [text[since : since + 400] for text in shown]
             print(f"  {id} {call['tool']} {json.dumps(call['arguments'])[:200]}\n    directly: {shown[0]}\n    through:  {shown[1]}", flush=True)
         return len(told)
 

@@ -1,15 +1,15 @@
 //! Costly patterns: what compiling them takes is bounded for a source and for a build, and beyond it they are left out.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::fixture::{folder, open};
 
-/// Tools whose schemas all differ, each with a pattern that takes about 5 MB.
+/// Tools whose schemas all differ, each with a pattern whose work is about a ninth of what a source may take.
 fn tools(of: &str, count: usize, more: Value) -> String {
     let tool = |number: usize| {
-        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": format!("{of} {number}"), "pattern": r"^\p{L}{1,900}$"}}});
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "description": format!("{of} {number}"), "pattern": r"^\p{L}{1,700}$"}}});
         let mut tool =
             json!({"name": format!("get_{of}_{number}"), "description": "Gets it.", "parameters": schema});
         more.as_object().unwrap().iter().for_each(|(key, value)| tool[key] = value.clone());
@@ -23,9 +23,9 @@ fn tools(of: &str, count: usize, more: Value) -> String {
 fn costly_patterns_are_left_out_beyond_the_budget_of_a_source_and_of_a_build() {
     let command = json!({"backend": {"type": "command", "command": ["echo"]}});
     let files = [
-        ("a.json", tools("a", 30, json!({}))),
-        ("b.json", tools("b", 30, command)),
-        ("c.json", tools("c", 30, json!({}))),
+        ("a.json", tools("a", 12, json!({}))),
+        ("b.json", tools("b", 12, command)),
+        ("c.json", tools("c", 12, json!({}))),
     ];
     let root = folder(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
     let mut took = Vec::new();
@@ -42,9 +42,9 @@ fn costly_patterns_are_left_out_beyond_the_budget_of_a_source_and_of_a_build() {
             assert!(is_callable || (file == 1 && has_pattern), "{}", tool.names.canonical);
             with[file] += usize::from(has_pattern && is_callable);
         }
-        assert!(with.iter().all(|count| *count < 15) && with.iter().sum::<usize>() >= 6, "{with:?}");
+        assert!(with.iter().all(|count| *count < 12) && with.iter().sum::<usize>() >= 6, "{with:?}");
         let said = checked.findings.iter().filter(|finding| finding.message.contains("compiling"));
-        assert_eq!(said.count(), 90 - with.iter().sum::<usize>());
+        assert_eq!(said.count(), 36 - with.iter().sum::<usize>());
     }
-    assert!(took[0] < Duration::from_secs(60) && took[1] < took[0] / 4, "{took:?}");
+    assert!(took[1] < took[0] / 4, "{took:?}");
 }

@@ -75,6 +75,8 @@ pub fn open(
         #[cfg(feature = "postgres")]
         return Ok(Arc::new(StateStore::postgres(&at, connections)?));
         #[cfg(not(feature = "postgres"))]
+        let _ = connections;
+        #[cfg(not(feature = "postgres"))]
         return Err(StateError::Failed(
             "this toolcrib was built without PostgreSQL; build it with `--features postgres`".into(),
         ));
