@@ -388,7 +388,8 @@ fn families_that_are_hostile_stay_small() {
         assert_eq!(imported.operations.len(), 2);
         assert_sound(&imported);
     }
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    // Work that grows with the square of the family takes an hour.
+    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
 }
 
 #[test]
