@@ -22,9 +22,8 @@ parameters:
 ";
 
 /// The commands of the picture.
-const COMMANDS: [&str; 6] = [
-    "toolcrib payload examples/github --profile core --provider openai --mode full | wc -c",
-    "toolcrib payload examples/github --profile core --provider openai --mode gateway | wc -c",
+const COMMANDS: [&str; 5] = [
+    "toolcrib tokens examples/github --profile core --verbose | sed -n '5,7p;9p'",
     "toolcrib seed job examples/github --profile core",
     "toolcrib search \"close an issue\" examples/github --limit 2",
     "toolcrib search \"water the plants\" examples/github",

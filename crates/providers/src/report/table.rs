@@ -2,12 +2,14 @@
 
 use super::costs::{ProfileReport, Report};
 use super::modes::ModeReport;
-use super::text::{aligned, grouped, wrapped};
+use super::text::{aligned, bar, grouped, wrapped};
 use toolcrib_catalog::config::Deferred;
 use toolcrib_definition::clean_line;
 
 /// Most tools in the table; a script gets all of them.
 const TOOLS: usize = 20;
+/// Characters of the longest bar.
+const BAR: usize = 16;
 
 impl Report {
     /// Tables, with explanations under them.
@@ -48,38 +50,68 @@ impl Report {
 
 impl ProfileReport {
     fn table(&self, provider: &str) -> String {
-        let header = [
-            "mode", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
-            "task", "of full",
-        ];
-        let mut rows = vec![header.map(str::to_string).to_vec()];
-        rows.extend(self.modes.iter().map(ModeReport::row));
         let title = self.profile.as_deref().map_or("the whole catalog".into(), clean_line);
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
         let remarks: String = self.modes.iter().filter_map(|mode| mode.remark(provider)).collect();
         let auto = wrapped(&self.auto.note());
         format!(
-            "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}",
-            aligned(&rows)
+            "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}\n{}",
+            self.chart(),
+            self.parts()
         )
+    }
+
+    /// What the tools take in a request and in a whole task in each mode, as bars.
+    fn chart(&self) -> String {
+        let counted = || self.modes.iter().filter_map(|mode| mode.tokens.as_ref());
+        let longest = [
+            counted().map(|tokens| tokens.bound).max().unwrap_or(0),
+            counted().map(|tokens| tokens.task).max().unwrap_or(0),
+        ];
+        let header = [
+            String::from("mode"),
+            format!("{:BAR$}", "a request"),
+            String::new(),
+            format!("{:BAR$}", "a task"),
+        ];
+        let rows = self.modes.iter().map(|mode| mode.bars(longest));
+        aligned(&[header.to_vec()].into_iter().chain(rows).collect::<Vec<_>>())
+    }
+
+    /// What a request is made of in each mode.
+    fn parts(&self) -> String {
+        let header = ["mode", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt"];
+        let rows = self.modes.iter().map(ModeReport::parts);
+        aligned(&[header.map(str::to_string).to_vec()].into_iter().chain(rows).collect::<Vec<_>>())
     }
 }
 
 impl ModeReport {
-    fn row(&self) -> Vec<String> {
+    fn bars(&self, [request, task]: [usize; 2]) -> Vec<String> {
+        let Some(tokens) = &self.tokens else {
+            return vec![self.mode.as_str().into(), format!("{:BAR$}", "-")];
+        };
+        let of_full = tokens.task_percent.map_or(String::new(), |percent| format!("{percent:.0} %"));
+        vec![
+            self.mode.as_str().into(),
+            bar(tokens.bound, request, BAR),
+            grouped(tokens.bound),
+            bar(tokens.task, task, BAR),
+            grouped(tokens.task),
+            of_full,
+        ]
+    }
+
+    fn parts(&self) -> Vec<String> {
         let mut row = vec![self.mode.as_str().to_string()];
         let Some(tokens) = &self.tokens else {
             row.push("-".into());
             return row;
         };
-        row.push(grouped(tokens.bound));
         let parts = &tokens.parts;
-        let counts = [parts.names, parts.descriptions, parts.schemas, parts.own_functions];
+        let counts = [tokens.bound, parts.names, parts.descriptions, parts.schemas, parts.own_functions];
         row.extend(counts.into_iter().chain([tokens.wrapping, tokens.prompt]).map(grouped));
-        row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
-        row.push(grouped(tokens.task));
-        row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
         row
     }
 

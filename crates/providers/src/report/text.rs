@@ -37,6 +37,14 @@ pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
+/// A share of `most` as a bar, in a column of `width` characters.
+pub fn bar(count: usize, most: usize, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = if most == 0 { 0 } else { (count.min(most) * width * 8).div_ceil(most) };
+    let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    format!("{bar:width$}")
+}
+
 /// A note as an item of a list.
 pub(crate) fn wrapped(note: &str) -> String {
     let mut lines = vec![String::from("-")];
@@ -58,6 +66,13 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let numbers = [0, 999, 1000, 12_345, 1_234_567];
         assert_eq!(numbers.map(grouped), ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        let bars = [0, 1, 50, 100].map(|count| bar(count, 100, 4));
+        assert_eq!(bars, ["    ", "▏   ", "██  ", "████"]);
+        assert_eq!(bar(3, 0, 2), "  ");
     }
 
     #[test]
