@@ -164,6 +164,29 @@ fn two_callers_at_the_same_moment_make_one_run_and_both_get_its_answer() {
 }
 
 #[test]
+#[ignore = "slow"]
+fn an_outcome_that_could_not_be_stored_is_stored_when_the_state_is_back() {
+    let slow = Slow::start(Duration::from_millis(600));
+    let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &slow.config())]);
+    let file = folder.path().join("state.db");
+    let bench = Bench::at(folder, None, Arc::new(StateStore::open(&file).unwrap()));
+    let other = rusqlite::Connection::open(&file).unwrap();
+    let first = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| bench.exec(call("k")));
+        slow.wait_for(1);
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        asking.join().unwrap()
+    });
+    assert!(first["meta"]["warnings"][0].as_str().unwrap().contains("not stored yet"), "{first}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let start = Instant::now();
+    while bench.exec(call("k"))["meta"]["replayed"] != true {
+        assert!(start.elapsed() < Duration::from_secs(60), "its outcome was forgotten");
+    }
+    assert_eq!(slow.count(), 1);
+}
+
+#[test]
 fn a_write_goes_on_when_its_caller_goes_away() {
     let slow = Slow::start(Duration::from_millis(400));
     let bench = Bench::of(TOOLS, &slow.config(), None);

@@ -12,7 +12,7 @@ use super::call::{Checked, Notes};
 use super::check::{require_writable, unwritable};
 use super::envelope::{read_stored, stored};
 use super::record::KEY_IN_MEMORY;
-use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, WaitBudget, random_id};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
 use crate::tool_error::{Certainty, ErrorCode, Result, ToolError};
 use toolcrib_definition::Effect;
 use toolcrib_definition::guard::guarded;
@@ -22,6 +22,10 @@ const LEASE: Duration = Duration::from_secs(10);
 
 /// Seconds between two renewals.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
+
+/// Time between two attempts to store an outcome late, and their number: ten minutes.
+const SETTLE_INTERVAL: Duration = Duration::from_secs(3);
+const SETTLE_ATTEMPTS: u32 = 200;
 
 /// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
@@ -84,11 +88,26 @@ pub(super) async fn settle(
         Certainty::Unknown => ClaimOutcome::Unknown,
         Certainty::Answered => ClaimOutcome::Answered(stored(call.op(), &outcome, &call.meta(notes))),
     };
-    if let Err(error) = call.state().settle(claim, settled).await {
-        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
+    if let Err(error) = call.state().settle(claim, settled.clone()).await {
+        let warning =
+            "the outcome of the call is not stored yet; until then its key reports an unknown outcome";
         notes.warnings.push(format!("{warning} ({error})"));
+        settle_later(Arc::clone(&call.context.services.state), claim.clone(), settled);
     }
     outcome
+}
+
+/// Stores an outcome once the state can be written again. Nobody waits for it; calls with a key that begin meanwhile are refused, so
+/// few outcomes wait.
+fn settle_later(state: Arc<StateStore>, claim: Claim, outcome: ClaimOutcome) {
+    tokio::spawn(async move {
+        for _ in 0..SETTLE_ATTEMPTS {
+            sleep(SETTLE_INTERVAL).await;
+            if matches!(guarded(state.settle(&claim, outcome.clone())).await, Ok(Ok(()))) {
+                return;
+            }
+        }
+    });
 }
 
 /// The status of a claim, which this call acquires if it is free.
