@@ -103,4 +103,9 @@ fn the_card_of_the_server_has_its_address_and_no_tool() {
         card["remotes"][0]["supportedProtocolVersions"].as_array().unwrap().contains(&json!("2026-07-28"))
     );
     assert!(card["description"].as_str().unwrap().len() <= 100);
+    for (path, origins) in
+        [("/mcp/server-card", "*"), ("/.well-known/ai-catalog.json", "*"), ("/skill.md", "")]
+    {
+        assert_eq!(header(&server.get(path, &[]), "access-control-allow-origin"), origins, "{path}");
+    }
 }

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Uri;
+use http::header::ACCESS_CONTROL_ALLOW_ORIGIN;
+use http::{HeaderValue, Uri};
 use rmcp::model::ProtocolVersion;
 use serde_json::{Value, json};
 
@@ -129,7 +130,7 @@ pub(super) async fn server_card(context: OpenRequest) -> Response {
             "supportedProtocolVersions": ProtocolVersion::KNOWN_VERSIONS,
         }],
     });
-    Tagged::of_type(Bytes::from(format!("{card:#}\n")), CARD).answer()
+    discoverable(&card, CARD)
 }
 
 /// `GET /.well-known/ai-catalog.json`, which names the card.
@@ -146,7 +147,14 @@ pub(super) async fn cards(context: OpenRequest) -> Response {
             "url": format!("{mcp}/server-card"),
         }],
     });
-    Tagged::of_type(Bytes::from(format!("{cards:#}\n")), CARDS).answer()
+    discoverable(&cards, CARDS)
+}
+
+/// A document that clients in any page may read (SEP-2127): it says the same to everybody.
+fn discoverable(document: &Value, media: &'static str) -> Response {
+    let mut response = Tagged::of_type(Bytes::from(format!("{document:#}\n")), media).answer();
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
 }
 
 /// The address of a profile, or of the whole server, as its caller reaches it.
