@@ -42,6 +42,7 @@ impl Site<'_> {
         let tools = hits.hits.iter().filter_map(|hit| {
             let mut listed = entry(self, self.tool_named(&hit.tool.names.canonical)?, "");
             listed["reason"] = clean_line(&hit.hit.reason).into();
+            listed["confidence"] = ((hit.confidence() * 100.0).round() as u8).into();
             Some(listed)
         });
         let nodes = self.index.tree.nodes();

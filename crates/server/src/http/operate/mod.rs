@@ -7,6 +7,7 @@
 mod approvals;
 mod servers;
 mod sessions;
+mod timeline;
 mod usage;
 mod visit;
 

@@ -11,6 +11,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::super::request_context::{RequestContext, query_value};
+use super::timeline;
 use super::visit::{MAX_SKIPPED, ROWS, missing, query_of, session_href, unreadable};
 use crate::response::{Problem, Response, no_store};
 use crate::site::{Page, Site, cut, inline_html, json_text, short_line};
@@ -194,12 +195,15 @@ fn session_page(
     events: &[Event],
     skip: usize,
 ) -> Result<Page, TemplateError> {
-    let number = |(number, event): (usize, &Event)| {
-        let mut row = event_row(site, event, session.since, "../");
-        row["number"] = number.into();
-        row
+    let rows = timeline::rows(&events[..events.len().min(EVENTS)], skip + 1);
+    let shown = |(row, bar): (&timeline::Row<'_>, Value)| {
+        let mut values = event_row(site, row.event(), session.since, "../");
+        values["number"] = row.number.into();
+        values["count"] = row.count().into();
+        values["bar"] = bar;
+        values
     };
-    let rows_of = (skip + 1..).zip(events).take(EVENTS).map(number);
+    let shown: Vec<Value> = rows.iter().zip(timeline::bars(&rows)).map(shown).collect();
     let own = |more: &str| session_href(&session.session, &session.caller, more).replacen("sessions/", "", 1);
     let values = json!({
         "session": short_line(&session.session),
@@ -207,7 +211,7 @@ fn session_page(
         "since": utc(session.since),
         "until": utc(session.until),
         "counts": [session.events, session.calls, session.failed],
-        "events": rows_of.collect::<Vec<_>>(),
+        "events": shown,
         "permalink": own(""),
         "export": own("/events.jsonl"),
         "before": (skip > 0).then(|| format!("{}&skip={}", own(""), skip.saturating_sub(EVENTS))),
