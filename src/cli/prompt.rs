@@ -7,7 +7,7 @@ use super::io::Io;
 use super::word::word;
 use toolcrib_catalog::config::{Deferred, Mode, ModeChoice};
 use toolcrib_catalog::{Catalog, Profile};
-use toolcrib_definition::tokens::exact;
+use toolcrib_definition::tokens::token_count;
 use toolcrib_providers::{PayloadRequest, Provider, ProviderFormat, report};
 use toolcrib_render::{PromptSection, Templates};
 
@@ -71,7 +71,7 @@ impl PromptArgs {
             tokens: self.tokens.unwrap_or(configured.prompt_tokens),
         };
         let text = section.render(&checked.catalog, &profile, &templates).map_err(failed)?;
-        let taken = exact(&text);
+        let taken = token_count(&text);
         let budget = section.tokens;
         if taken > budget {
             io.note(format!(

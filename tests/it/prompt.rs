@@ -170,7 +170,7 @@ fn lists_are_bounded() {
 }
 
 fn tokens(text: &str) -> usize {
-    toolcrib::tokens::exact(text)
+    toolcrib::tokens::token_count(text)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use toolcrib::catalog::Catalog;
 use toolcrib::functions::{CatalogView, Function, FunctionContext};
 use toolcrib::help::signature;
 use toolcrib::render::Templates;
-use toolcrib::tokens::estimate;
+use toolcrib::tokens::token_count;
 
 use crate::fixture::{self, folder, run, text};
 
@@ -59,7 +59,7 @@ fn a_usage_names_every_required_argument_of_every_tool() {
         for tool in &checked.catalog.tools {
             let Some(usage) = signature(tool) else { continue };
             told += 1;
-            assert!(estimate(&usage) <= 90 && !usage.contains('\n'), "{usage}");
+            assert!(token_count(&usage) <= 90 && !usage.contains('\n'), "{usage}");
             let required = tool.input.parameters.schema().get("required").and_then(Value::as_array);
             for argument in required.into_iter().flatten().filter_map(Value::as_str) {
                 assert!(usage.contains(argument), "{argument} is not in {usage}");
@@ -146,7 +146,7 @@ fn queries_share_the_tokens_for_usages_and_the_first_hits_come_first() {
         assert_eq!(told.count(), firsts, "{lines}");
         let hits = results.iter().flat_map(|result| result["tools"].as_array().unwrap());
         let usages: Vec<&str> = hits.filter_map(|hit| hit["usage"].as_str()).collect();
-        assert!(usages.iter().map(|usage| estimate(usage)).sum::<usize>() <= most, "{lines}");
+        assert!(usages.iter().map(|usage| token_count(usage)).sum::<usize>() <= most, "{lines}");
         let distinct: HashSet<&&str> = usages.iter().collect();
         assert_eq!(distinct.len(), usages.len(), "a tool has its usage once: {lines}");
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolcrib::Effect;
 use toolcrib::catalog::Catalog;
 use toolcrib::help::{Format, HelpOptions, of_tool};
-use toolcrib::tokens::exact;
+use toolcrib::tokens::token_count;
 
 use super::{EXAMPLES, example, help, view};
 use crate::fixture;
@@ -20,7 +20,7 @@ fn a_short_answer_on_an_op_takes_less_than_its_budget() {
             for field in ["summary", "usage", "args", "effect", "doc_version", "receipt"] {
                 assert!(told.get(field).is_some(), "{field} is missing: {told}");
             }
-            let size = exact(&told.to_string());
+            let size = token_count(&told.to_string());
             sizes.push(size);
             over.extend((size >= 600).then(|| format!("{size} {told}")));
         }
@@ -59,7 +59,7 @@ fn large_directories(catalog: &Catalog) -> Vec<String> {
         }
         let told = help(&view, path.as_str());
         assert_eq!(told["ok"], true, "{told}");
-        let size = exact(&told.to_string());
+        let size = token_count(&told.to_string());
         over.extend((size >= 400).then(|| format!("{size} {told}")));
         if told.get("usage").is_none() {
             open.extend(told["groups"].as_object().into_iter().flatten().map(|(path, _)| path.clone()));

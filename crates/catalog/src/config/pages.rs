@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ShortDescription {
     /// In characters.
     pub max_chars: usize,
-    /// In tokens, estimated.
+    /// In tokens (o200k).
     pub max_tokens: usize,
 }
 

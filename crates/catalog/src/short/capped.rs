@@ -3,11 +3,11 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::config::ShortDescription as Cap;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Whether a text is within a cap.
 fn holds(cap: Cap, text: &str) -> bool {
-    text.chars().count() <= cap.max_chars && estimate(text) <= cap.max_tokens
+    text.chars().count() <= cap.max_chars && token_count(text) <= cap.max_tokens
 }
 
 /// `Some` shortened text when a text is over the cap: cut after a clause or a word, with an ellipsis.

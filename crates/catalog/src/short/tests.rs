@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 fn check(description: &str, expect: &str) {
     assert_eq!(derive("get_device", description, Cap::default()), expect, "{description:?}");
@@ -58,7 +58,7 @@ proptest! {
     fn a_short_description_is_one_line_within_the_cap(text in "(\\PC|[ \n.,()a-z]){0,300}", max_chars in 0usize..130, max_tokens in 0usize..40) {
         let cap = Cap { max_chars, max_tokens };
         let short = derive("x", &text, cap);
-        prop_assert!(short.chars().count() <= max_chars && estimate(&short) <= max_tokens, "{short:?}");
+        prop_assert!(short.chars().count() <= max_chars && token_count(&short) <= max_tokens, "{short:?}");
         prop_assert!(!short.contains('\n'));
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcrib_catalog::config::ShortDescription;
 use toolcrib_catalog::{Callable, Catalog, Checked, Tool, registry};
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 use crate::{fixture, nodes};
 
@@ -153,10 +153,10 @@ fn check_shorts(checked: &Checked) {
         assert!(!short.contains('\n'), "{}: {short}", tool.names.canonical);
         assert!(short.chars().count() <= cap.max_chars, "{}: {short}", tool.names.canonical);
         assert!(
-            estimate(short) <= cap.max_tokens,
+            token_count(short) <= cap.max_tokens,
             "{}: {} tokens: {short}",
             tool.names.canonical,
-            estimate(short)
+            token_count(short)
         );
     }
 }

@@ -1,9 +1,7 @@
-//! Counts the tokens of a text, offline: an estimate that needs no vocabulary, and exact counts.
+//! Counts the tokens of a text, offline.
 
 mod byte_pairs;
-mod estimate;
-mod exact;
+mod count;
 mod vocabulary;
 
-pub use estimate::estimate;
-pub use exact::{Counter, exact};
+pub use count::{Counter, token_count};

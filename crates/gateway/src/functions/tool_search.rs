@@ -18,7 +18,7 @@ use crate::context::{CatalogView, FunctionContext};
 use crate::fields::fields;
 use crate::tool_error::{Result, ToolError};
 use toolcrib_catalog::{Tool, functions};
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 use toolcrib_definition::{clean_line, clipped, quoted};
 use toolcrib_render::help::{self, argument_names};
 use toolcrib_search::semantic::SemanticStatus;
@@ -375,7 +375,7 @@ fn explain(view: &CatalogView, outcomes: &mut [QueryHits]) {
             if !told.contains(&hit.hit.entry)
                 && let Some(usage) =
                     view.catalog().tools.get(hit.hit.entry).and_then(|tool| help::signature(tool))
-                && take(estimate(&usage))
+                && take(token_count(&usage))
             {
                 told.insert(hit.hit.entry);
                 hit.usage = Some(usage);

@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 use serde_json::json;
 
 use super::*;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 fn check(schema: Value, expect: &str) {
     let shown = arguments(&schema);
@@ -316,7 +316,7 @@ fn a_long_list_names_optional_parts_and_lists_required_ones() {
     assert!(text.contains("- `target` (object)\n  - `leaf_0` (string): Words"), "{text}");
     assert!(text.contains("  - either `1`: The first level"), "values keep their meanings: {text}");
     assert!(text.contains("Forms: `kind` `\"a\"`; `kind` `\"b\"`."), "{text}");
-    assert!(estimate(text) < 500, "{text}");
+    assert!(token_count(text) < 500, "{text}");
     assert!(!arguments(&schema).folded, "the page for people has them all");
 }
 

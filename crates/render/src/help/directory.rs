@@ -10,7 +10,7 @@ use super::groups::{EffectFilter, Groups};
 use super::options::Format;
 use toolcrib_catalog::{Catalog, Tool};
 use toolcrib_definition::Effect;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Most o200k tokens of a short answer on a group.
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
@@ -157,8 +157,7 @@ impl Directory<'_> {
 
     fn fits(&self, told: &Map<String, Value>) -> bool {
         let written = serde_json::to_string(told).unwrap_or_default();
-        // For names in rare words the estimate is too low; no vocabulary takes a token for less than three bytes.
-        estimate(&written) <= self.budget && written.len() <= (self.budget + RESERVED) * 3
+        token_count(&written) <= self.budget
     }
 
     /// The largest groups, then the first ops, until the budget is used.

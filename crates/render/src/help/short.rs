@@ -15,7 +15,7 @@ use super::returns::returns;
 use super::usage::{OptionalStyle, line};
 use toolcrib_catalog::Tool;
 use toolcrib_definition::clean_line;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Tokens kept free for the versions and the receipt beside the answer, for the names of parts that are left out, and for
 /// the error of the estimate.
@@ -133,7 +133,7 @@ fn steps<'a>(tool: &'a Tool, arguments: &[Argument<'_>], returns: Option<&'a str
 impl<'a> Draft<'a> {
     fn new(tool: &'a Tool, arguments: &'a [Argument<'a>], budget: usize) -> Self {
         let whole = call(tool);
-        let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
+        let short = whole.as_ref().filter(|call| token_count(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
         let left_out = short.iter().map(|_| "optional arguments of the call").collect();
         let call = short.or(whole);
@@ -262,7 +262,7 @@ impl<'a> Draft<'a> {
 
     fn fits(&self) -> bool {
         let written = serde_json::to_string(self).unwrap_or_default();
-        estimate(&written) + RESERVED <= self.budget
+        token_count(&written) + RESERVED <= self.budget
     }
 
     /// The answer, with the names of the parts that were left out.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::short::short;
 use toolcrib_catalog::Tool;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Most tokens of small help.
 const SMALL: usize = 160;
@@ -27,6 +27,6 @@ pub fn small(tool: &Tool) -> Option<(Map<String, Value>, usize)> {
         rows.retain_mut(|row| fields(row) > Some(1));
     }
     help.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
-    let tokens = estimate(&serde_json::to_string(&help).ok()?);
+    let tokens = token_count(&serde_json::to_string(&help).ok()?);
     (!help.is_empty() && tokens <= SMALL).then_some((help, tokens))
 }

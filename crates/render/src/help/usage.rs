@@ -7,7 +7,7 @@ use super::arguments::{Argument, arguments, signed_name};
 use super::returns::result;
 use toolcrib_catalog::Tool;
 use toolcrib_definition::clean_line;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Longest list of values on the line, in bytes.
 const MAX_LINE_VALUES: usize = 40;
@@ -80,9 +80,9 @@ pub fn signature(tool: &Tool) -> Option<String> {
     let most = |optional| if optional == OptionalStyle::Typed { MAX_TYPED } else { MAX_SIGNATURE };
     let lines =
         styles.into_iter().map(|optional| (signed(&tool.names.op, &arguments, optional), most(optional)));
-    let (line, _) = lines.into_iter().find(|(line, most)| estimate(line) <= *most)?;
+    let (line, _) = lines.into_iter().find(|(line, most)| token_count(line) <= *most)?;
     let with_result = result(tool, MAX_SIGNED_RESULT).map(|result| format!("{line} -> {result}"));
-    Some(with_result.filter(|line| estimate(line) <= MAX_SIGNATURE).unwrap_or(line))
+    Some(with_result.filter(|line| token_count(line) <= MAX_SIGNATURE).unwrap_or(line))
 }
 
 fn signed(op: &str, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {

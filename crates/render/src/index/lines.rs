@@ -5,7 +5,7 @@ use tera::Context;
 use crate::markdown::name;
 use crate::templates::{TemplateError, Templates};
 use toolcrib_definition::clipped;
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 /// Most characters of a name in an index line, which has several names.
 pub(super) const MAX_NAME: usize = 60;
@@ -51,7 +51,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(label: String, file: String, about: String) -> Self {
-        let size = estimate(&label) + estimate(&about) + estimate(&file) + 8;
+        let size = token_count(&label) + token_count(&about) + token_count(&file) + 8;
         Self { label, about, file, size, tools: 1, ..Self::default() }
     }
 

@@ -11,7 +11,7 @@ use crate::templates::{TemplateError, Templates};
 use groups::{Group, ShortList, grouped, listed};
 use toolcrib_catalog::config::{Deferred, Mode};
 use toolcrib_catalog::{Catalog, Profile, Tool};
-use toolcrib_definition::tokens::exact;
+use toolcrib_definition::tokens::token_count;
 use toolcrib_definition::{DescriptionMode, Effect, slug};
 
 /// Longest example of an op, in bytes, where there is no room for everything.
@@ -70,7 +70,7 @@ impl PromptSection<'_> {
 
     fn fits(&self, text: &str) -> bool {
         text.len() <= self.tokens
-            || (text.len() <= self.tokens.saturating_mul(MAX_TOKEN_BYTES) && exact(text) <= self.tokens)
+            || (text.len() <= self.tokens.saturating_mul(MAX_TOKEN_BYTES) && token_count(text) <= self.tokens)
     }
 
     fn text(

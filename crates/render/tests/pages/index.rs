@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib_definition::tokens::estimate;
+use toolcrib_definition::tokens::token_count;
 
 use crate::fixture::{self, catalog, folder, open, open_text};
 
@@ -18,7 +18,7 @@ fn ways(root: &Path) -> BTreeMap<String, Vec<(usize, usize)>> {
         ways: &mut BTreeMap<String, Vec<(usize, usize)>>,
     ) {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
-        let tokens = tokens + estimate(&text);
+        let tokens = tokens + token_count(&text);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let is_up = link.starts_with("../");
             match (page.starts_with("categories/"), is_up) {

@@ -1,15 +1,15 @@
-//! Exact counts by byte-pair encoding with the vocabulary of o200k.
+//! Counts by byte-pair encoding with the vocabulary of o200k.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::byte_pairs::exact_pieces;
+use super::byte_pairs::pieces;
 use super::vocabulary::rank;
 
 /// The o200k tokens of one text.
-pub fn exact(text: &str) -> usize {
+pub fn token_count(text: &str) -> usize {
     let chunks: Vec<&str> = chunks(text).collect();
     chunks.into_par_iter().map(of_chunk).sum()
 }
@@ -31,7 +31,7 @@ impl Counter {
 }
 
 fn of_chunk(text: &str) -> usize {
-    exact_pieces(text).map(|piece| of_piece(piece.as_bytes())).sum()
+    pieces(text).map(|piece| of_piece(piece.as_bytes())).sum()
 }
 
 /// The tokens of a piece that is not in the vocabulary: of all pairs of neighbours that are a token together, the one of the
