@@ -174,15 +174,9 @@ impl Catalog {
     pub fn prompt(&self, options: &PayloadOptions) -> Result<String, Error> {
         let profile = self.profile(options.profile.as_deref())?;
         let (request, _) = self.payload_request(options, &profile);
-        let section = PromptSection {
-            mode: options.provider.mode(request.mode),
-            deferred: request.options.deferred,
-            folder: render::DOCS,
-            // Nothing here has written them.
-            has_pages: false,
-            discovery: request.options.discovery,
-            tokens: request.options.prompt_tokens,
-        };
+        let section = PromptSection::of(options.provider.mode(request.mode), request.options);
+        // Nothing here has written pages.
+        let section = PromptSection { has_pages: false, ..section };
         Ok(section.render(&self.checked.catalog, &profile, &self.templates)?)
     }
 

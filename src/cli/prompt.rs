@@ -53,7 +53,6 @@ impl PromptArgs {
         let profile = checked.catalog.profile(self.profile.as_deref())?;
         let templates = self.catalog.templates(io, &checked, None)?;
         let configured = checked.catalog.config.payload;
-        let deferred = self.deferred.unwrap_or(configured.deferred);
         let provider = self.provider.unwrap_or(configured.provider);
         let wanted = self.mode(io, &checked.catalog, &profile, &templates, provider);
         let mode = provider.mode(wanted);
@@ -63,12 +62,11 @@ impl PromptArgs {
             io.note(format!("{provider} cannot defer tools by itself; this is for the mode {mode}"));
         }
         let section = PromptSection {
-            mode,
-            deferred,
+            deferred: self.deferred.unwrap_or(configured.deferred),
             folder: self.folder.trim_end_matches('/'),
-            has_pages: true,
             discovery: self.discovery || configured.discovery,
             tokens: self.tokens.unwrap_or(configured.prompt_tokens),
+            ..PromptSection::of(mode, configured)
         };
         let text = section.render(&checked.catalog, &profile, &templates).map_err(failed)?;
         let taken = token_count(&text);

@@ -219,7 +219,7 @@ impl Catalog {
         let catalog = &self.0.stages().0.catalog;
         let Resolved::Tool(tool) = catalog.resolve(name) else { return Ok((false, String::new())) };
         let is_required = catalog.config.exec.require_doc.covers(tool.rules.effect);
-        Ok((is_required, Doc::of(tool, catalog).receipt().to_string()))
+        Ok((is_required, Doc::of(tool, catalog).receipt))
     }
 
     /// Help on one tool, or a group, of a profile.

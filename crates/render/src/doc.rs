@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tera::Context;
 
 use super::arguments::{doc_arguments, result_fields, type_words};
 use super::markdown::{code, fence, inline, name, prose};
@@ -12,12 +11,14 @@ use toolcrib_catalog::{Catalog, Resolved, Tool};
 use toolcrib_definition::{Example, Policy, Schema, beginning, words};
 
 /// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Doc {
-    pub(super) heading: String,
+    /// The name of the tool.
+    pub heading: String,
     pub(super) category: String,
     pub(super) op: String,
     pub(super) effect: String,
+    #[serde(skip)]
     pub(super) short: String,
     pub(super) deprecated: bool,
     pub(super) replaced_by: Option<String>,
@@ -35,15 +36,19 @@ pub struct Doc {
     pub(super) call: Option<String>,
     pub(super) examples: Option<String>,
     pub(super) notes: Option<String>,
+    #[serde(skip)]
     pub(super) policy: Option<String>,
     /// Whether the policy was taken from the description.
+    #[serde(skip)]
     pub(super) policy_in_text: bool,
-    pub(super) doc_version: String,
-    pub(super) receipt: String,
+    /// Equal as long as the doc is equal.
+    pub doc_version: String,
+    /// Only a reader of the current doc knows it.
+    pub receipt: String,
 }
 
 /// The things next to a page that its reader can use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Around {
     /// `tool_exec`, which calls tools by their ops.
     pub ops: bool,
@@ -122,58 +127,17 @@ impl Doc {
         registry_version: &str,
         around: Around,
     ) -> Result<String, TemplateError> {
-        templates.render("docs/tool.md", &self.context(registry_version, around))
-    }
-
-    /// The values of the template; each is inserted by itself, since a detour by serde takes as long as the template.
-    fn context(&self, registry_version: &str, around: Around) -> Context {
-        let texts = [
-            ("heading", &self.heading),
-            ("category", &self.category),
-            ("op", &self.op),
-            ("effect", &self.effect),
-            ("short", &self.short),
-            ("long", &self.long),
-            ("arguments", &self.arguments),
-            ("doc_version", &self.doc_version),
-            ("receipt", &self.receipt),
-            ("schema", &self.schema),
-        ];
-        let optional = [
-            ("replaced_by", &self.replaced_by),
-            ("not_callable", &self.not_callable),
-            ("returns", &self.returns),
-            ("raises", &self.raises),
-            ("call", &self.call),
-            ("examples", &self.examples),
-            ("notes", &self.notes),
-            ("policy", if self.policy_in_text { &None } else { &self.policy }),
-        ];
-        let flags = [
-            ("deprecated", self.deprecated),
-            ("approval", self.approval),
-            ("folded", self.folded),
-            ("needs_receipt", self.needs_receipt),
-            ("ops", around.ops),
-            ("functions", around.functions),
-            ("registry", around.registry),
-        ];
-        let mut context = Context::new();
-        texts.into_iter().for_each(|(name, text)| context.insert(name, text));
-        optional.into_iter().for_each(|(name, text)| context.insert(name, text));
-        flags.into_iter().for_each(|(name, flag)| context.insert(name, &flag));
-        context.insert("registry_version", registry_version);
-        context
-    }
-
-    /// The doc version: equal as long as the doc is equal.
-    pub fn version(&self) -> &str {
-        &self.doc_version
-    }
-
-    /// The receipt: only a reader of the current doc knows it.
-    pub fn receipt(&self) -> &str {
-        &self.receipt
+        #[derive(Serialize)]
+        struct Page<'a> {
+            #[serde(flatten)]
+            doc: &'a Doc,
+            #[serde(flatten)]
+            around: Around,
+            policy: Option<&'a str>,
+            registry_version: &'a str,
+        }
+        let policy = self.policy.as_deref().filter(|_| !self.policy_in_text);
+        templates.render("docs/tool.md", &Page { doc: self, around, policy, registry_version })
     }
 
     /// The hash of all text that a reader can see.
@@ -371,11 +335,6 @@ impl Section {
 }
 
 impl Doc {
-    /// The name of the tool, as markdown.
-    pub fn heading(&self) -> &str {
-        &self.heading
-    }
-
     /// A section as markdown; empty where the tool has none.
     pub fn section(&self, section: Section, tool: &Tool) -> Option<String> {
         match section {

@@ -76,7 +76,8 @@ impl<'a> Docs<'a> {
     /// The pages that the index is split into where there are many tools: path, heading, markdown.
     pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
         let render = |page: &CategoryPage| page.render(self.templates, &self.catalog.version);
-        self.doc_index().pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
+        let all = self.doc_index().pages().iter();
+        all.map(move |page| (page.path.as_str(), page.heading.as_str(), render(page)))
     }
 
     /// A broken template is reported before anything is written.

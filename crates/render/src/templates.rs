@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use serde::Serialize;
 use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
 use toolcrib_catalog::config::Render;
@@ -113,7 +114,8 @@ impl Templates {
     }
 
     /// Renders one template; values inserted into a template whose name ends with `.html` are escaped.
-    pub fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
+    pub fn render(&self, name: &str, values: &impl Serialize) -> Result<String, TemplateError> {
+        let context = Context::from_serialize(values).map_err(|error| problem(name, error))?;
         let tera = match self.tera.get() {
             Some(tera) => tera,
             None => {
@@ -121,7 +123,7 @@ impl Templates {
                 self.tera.get_or_init(|| tera)
             }
         };
-        tera.render(name, context).map_err(|error| problem(name, error))
+        tera.render(name, &context).map_err(|error| problem(name, error))
     }
 }
 

@@ -188,9 +188,7 @@ impl CatalogView {
         Some(page.get_or_init(|| {
             let doc = Doc::of(tool, &self.catalog);
             let markdown = doc.render(&self.templates, &self.catalog.version, Around::FUNCTIONS)?;
-            let version = doc.version().to_string();
-            let receipt = doc.receipt().to_string();
-            Ok(DocPage { markdown: Bytes::from(markdown), version, receipt })
+            Ok(DocPage { markdown: Bytes::from(markdown), version: doc.doc_version, receipt: doc.receipt })
         }))
     }
 

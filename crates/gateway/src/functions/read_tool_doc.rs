@@ -190,7 +190,7 @@ fn section_text(view: &CatalogView, tool: &Tool, section: Section) -> (String, b
     let earns_receipt = matches!(section, Section::Arguments | Section::Schema);
     let none = || format!("No {} here; the arguments come with a complete call.", section.as_str());
     let text = doc.section(section, tool).unwrap_or_else(none);
-    let heading = (section != Section::Summary).then(|| format!("# {}", doc.heading()));
+    let heading = (section != Section::Summary).then(|| format!("# {}", doc.heading));
     let receipt = if earns_receipt { doc.receipt_line() } else { None };
     let parts: Vec<String> = heading.into_iter().chain([text]).chain(receipt).collect();
     (parts.join("\n\n"), earns_receipt)

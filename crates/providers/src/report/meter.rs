@@ -16,9 +16,6 @@ use toolcrib_definition::DescriptionMode;
 use toolcrib_definition::tokens::Counter;
 use toolcrib_render::{PromptSection, TemplateError, Templates};
 
-/// The folder of docs that sections of a prompt name.
-const FOLDER: &str = "tools";
-
 /// Options of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -117,8 +114,7 @@ impl<'a> Meter<'a> {
 
     /// Tokens of the section of the system prompt.
     pub fn prompt(&mut self, profile: &Profile<'_>, mode: Mode) -> Result<usize, TemplateError> {
-        let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
-        let section = PromptSection { mode, deferred, folder: FOLDER, has_pages: true, discovery, tokens };
+        let section = PromptSection::of(mode, self.options.payload);
         Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
     }
 

@@ -1,6 +1,6 @@
 //! What an index consists of: lines, the sections of categories, and pages.
 
-use tera::Context;
+use serde_json::json;
 
 use crate::markdown::name;
 use crate::templates::{TemplateError, Templates};
@@ -14,7 +14,7 @@ pub(super) const MAX_NAME: usize = 60;
 #[derive(Debug)]
 pub(crate) struct CategoryPage {
     pub(crate) path: String,
-    pub(super) heading: String,
+    pub(crate) heading: String,
     pub(super) lines: String,
 }
 
@@ -81,20 +81,14 @@ pub(super) fn joined(lines: &[Line], on_page: bool) -> String {
 }
 
 impl CategoryPage {
-    pub(crate) fn heading(&self) -> &str {
-        &self.heading
-    }
-
     pub(crate) fn render(
         &self,
         templates: &Templates,
         registry_version: &str,
     ) -> Result<String, TemplateError> {
-        let mut context = Context::new();
-        context.insert("heading", &self.heading);
-        context.insert("lines", &self.lines);
-        context.insert("registry_version", registry_version);
-        templates.render("docs/page.md", &context)
+        let Self { heading, lines, .. } = self;
+        let values = json!({ "heading": heading, "lines": lines, "registry_version": registry_version });
+        templates.render("docs/page.md", &values)
     }
 }
 

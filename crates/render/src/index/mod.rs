@@ -7,7 +7,7 @@ mod lines;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use tera::Context;
+use serde_json::json;
 
 use crate::markdown::{inline, name};
 use crate::templates::{TemplateError, Templates};
@@ -56,11 +56,9 @@ impl DocIndex {
         templates: &Templates,
         registry_version: &str,
     ) -> Result<String, TemplateError> {
-        let mut context = Context::new();
-        context.insert("note", &self.note);
-        context.insert("sections", &self.sections);
-        context.insert("registry_version", registry_version);
-        templates.render("docs/index.md", &context)
+        let Self { note, sections, .. } = self;
+        let values = json!({ "note": note, "sections": sections, "registry_version": registry_version });
+        templates.render("docs/index.md", &values)
     }
 }
 

@@ -4,12 +4,13 @@ mod groups;
 
 use std::collections::HashSet;
 
-use tera::Context;
+use serde_json::{Value, json};
 
+use crate::DOCS;
 use crate::markdown::code;
 use crate::templates::{TemplateError, Templates};
 use groups::{Group, ShortList, grouped, listed};
-use toolcrib_catalog::config::{Deferred, Mode};
+use toolcrib_catalog::config::{Deferred, Mode, Payload};
 use toolcrib_catalog::{Catalog, Profile, Tool};
 use toolcrib_definition::tokens::token_count;
 use toolcrib_definition::{DescriptionMode, Effect, slug};
@@ -37,6 +38,12 @@ pub struct PromptSection<'a> {
 }
 
 impl PromptSection<'_> {
+    /// The section of a mode for a reader of the pages, as a catalog is configured.
+    pub fn of(mode: Mode, configured: Payload) -> Self {
+        let Payload { deferred, discovery, prompt_tokens: tokens, .. } = configured;
+        Self { mode, deferred, folder: DOCS, has_pages: true, discovery, tokens }
+    }
+
     /// The section for the tools of a profile, as markdown.
     pub fn render(
         &self,
@@ -45,17 +52,17 @@ impl PromptSection<'_> {
         templates: &Templates,
     ) -> Result<String, TemplateError> {
         let (template, groups) = self.layout(profile);
-        let mut context = self.context(profile);
-        context.insert("groups", &listed(&groups));
-        let whole = self.text(template, &context, templates)?;
+        let mut values = self.values(profile);
+        values["groups"] = listed(&groups).into();
+        let whole = self.text(template, &values, templates)?;
         if self.fits(&whole) {
             return Ok(whole);
         }
-        context.insert("op", &example(profile).filter(|op| op.len() <= MAX_OP));
+        values["op"] = example(profile).filter(|op| op.len() <= MAX_OP).into();
         let with = |list: &str| {
-            let mut context = context.clone();
-            context.insert("groups", list);
-            self.text(template, &context, templates)
+            let mut values = values.clone();
+            values["groups"] = list.into();
+            self.text(template, &values, templates)
         };
         let fits = |list: &str| Ok(self.fits(&with(list)?));
         let count = groups.len();
@@ -73,17 +80,12 @@ impl PromptSection<'_> {
             || (text.len() <= self.tokens.saturating_mul(MAX_TOKEN_BYTES) && token_count(text) <= self.tokens)
     }
 
-    fn text(
-        &self,
-        template: &str,
-        context: &Context,
-        templates: &Templates,
-    ) -> Result<String, TemplateError> {
-        let section = templates.render(template, context)?;
+    fn text(&self, template: &str, values: &Value, templates: &Templates) -> Result<String, TemplateError> {
+        let section = templates.render(template, values)?;
         if !self.discovery {
             return Ok(section.trim_end().to_string());
         }
-        let rules = templates.render("prompt/discovery.md", &Context::new())?;
+        let rules = templates.render("prompt/discovery.md", &json!({}))?;
         Ok(format!("{}\n\n{}", section.trim_end(), rules.trim_end()))
     }
 
@@ -113,24 +115,24 @@ impl PromptSection<'_> {
         }
     }
 
-    fn context(&self, profile: &Profile<'_>) -> Context {
+    fn values(&self, profile: &Profile<'_>) -> Value {
         let deferred = deferred(profile).len();
-        let mut context = Context::new();
-        context.insert("count", &profile.tools.len());
-        context.insert("deferred", &deferred);
-        context.insert("full", &(profile.tools.len() - deferred));
-        context.insert("folder", self.folder);
-        context.insert("has_pages", &self.has_pages);
-        context.insert("stubs", &(self.deferred == Deferred::Stub));
-        context.insert("op", &example(profile));
         let has_policy = |tool: &Tool| match self.mode {
             // A page repeats no rule of its text.
             Mode::Files | Mode::Hybrid => tool.texts.written.policy.is_some(),
             _ => tool.texts.policy.is_some(),
         };
-        context.insert("policies", &profile.tools.iter().any(|entry| has_policy(entry.tool)));
-        context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.rules.effect != Effect::Read));
-        context
+        json!({
+            "count": profile.tools.len(),
+            "deferred": deferred,
+            "full": profile.tools.len() - deferred,
+            "folder": self.folder,
+            "has_pages": self.has_pages,
+            "stubs": self.deferred == Deferred::Stub,
+            "op": example(profile),
+            "policies": profile.tools.iter().any(|entry| has_policy(entry.tool)),
+            "writes": profile.tools.iter().any(|entry| entry.tool.rules.effect != Effect::Read),
+        })
     }
 }
 

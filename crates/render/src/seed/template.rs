@@ -61,15 +61,7 @@ impl WorkspaceTemplate {
         context.insert("description", profile.description.unwrap_or("The working folder of one agent."));
         context.insert("tool_count", &profile.tools.len());
         context.insert("registry_version", &docs.catalog.version);
-        let settings = docs.catalog.config.payload;
-        let section = PromptSection {
-            mode: self.mode(docs.catalog),
-            deferred: settings.deferred,
-            folder: DOCS,
-            has_pages: true,
-            discovery: settings.discovery,
-            tokens: settings.prompt_tokens,
-        };
+        let section = PromptSection::of(self.mode(docs.catalog), docs.catalog.config.payload);
         context.insert("tools", &section.render(docs.catalog, profile, docs.templates)?);
         Ok(context)
     }

@@ -86,12 +86,11 @@ pub(super) async fn prompt(context: RequestContext, body: Body) -> Result<Respon
         let (wanted, _) =
             report::mode_of(&request, templates, Mode::named(body.mode.unwrap_or(options.mode)));
         let section = PromptSection {
-            mode: provider.mode(wanted),
             deferred: body.deferred.unwrap_or(options.deferred),
             folder: body.folder.as_deref().unwrap_or(DOCS).trim_end_matches('/'),
-            has_pages: true,
             discovery: body.discovery.unwrap_or_default() || options.discovery,
             tokens: body.tokens.unwrap_or(options.prompt_tokens),
+            ..PromptSection::of(provider.mode(wanted), options)
         };
         let text = section.render(catalog, &profile, templates);
         Ok((Media::Markdown, text.map_err(Problem::internal)?))

@@ -10,7 +10,7 @@ use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
-use tera::Context;
+use serde_json::json;
 
 use super::address::{safe, see_other};
 use super::browser::{Browser, FORM, MAX_COOKIE, SESSION, Visitor, shown};
@@ -101,12 +101,11 @@ impl Browser<'_> {
     /// The page. Its links are from the root of the server on.
     fn page(self, status: StatusCode, page: SignInPage<'_>) -> Result<Response, Problem> {
         let host = self.request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let mut context = Context::new();
-        context.insert("page", &SignInPage { host, ..page });
-        context.insert("policy", CONTENT_SECURITY_POLICY);
-        context.insert("product_version", env!("CARGO_PKG_VERSION"));
+        let page = SignInPage { host, ..page };
+        let version = env!("CARGO_PKG_VERSION");
+        let values = json!({ "page": page, "policy": CONTENT_SECURITY_POLICY, "product_version": version });
         let snapshot = self.shared.live.current();
-        let page = snapshot.unrestricted_view().templates().render("site/sign_in.html", &context);
+        let page = snapshot.unrestricted_view().templates().render("site/sign_in.html", &values);
         Ok(negotiated(status, Media::Html.content_type(), page.map_err(Problem::internal)?))
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tera::Context;
 
 use super::context::{CONTENT_SECURITY_POLICY, HTML, Page, Site};
 use super::index::{CategoryPages, ROOT};
@@ -11,10 +10,14 @@ use toolcrib_render::TemplateError;
 
 impl Site<'_> {
     /// Renders a page: its own values within the frame.
-    pub(super) fn render(&self, template: &str, frame: Frame, values: Value) -> Result<Page, TemplateError> {
-        let mut context = Context::from_serialize(&values).unwrap_or_default();
-        context.insert("site", &frame.0);
-        let body = self.templates.render(template, &context)?;
+    pub(super) fn render(
+        &self,
+        template: &str,
+        frame: Frame,
+        mut values: Value,
+    ) -> Result<Page, TemplateError> {
+        values["site"] = frame.0;
+        let body = self.templates.render(template, &values)?;
         Ok(Page { content_type: HTML, body })
     }
 

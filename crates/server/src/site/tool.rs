@@ -129,7 +129,7 @@ fn values(site: &Site<'_>, shown: usize, name: &str) -> Value {
         "payloads": payloads(site, tool),
         "payloads_file": format!("../{}", payloads_path(tool)),
         "doc": format!("{}.md", tool.names.safe),
-        "doc_version": Doc::of(tool, site.catalog).version(),
+        "doc_version": Doc::of(tool, site.catalog).doc_version,
     })
 }
 
