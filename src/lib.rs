@@ -10,7 +10,7 @@
 //! let catalog = Catalog::open("examples/universal-agent")?;
 //! let payload = catalog.payload(&PayloadOptions::new(Provider::OpenAi).profile("creator"))?;
 //! assert!(payload.body["tools"].is_array());
-//! let doc = catalog.doc("web_search")?;
+//! let doc = catalog.doc("web_search", None)?;
 //! assert!(doc.starts_with("# web_search"));
 //! # Ok::<(), toolcrib::Error>(())
 //! ```

@@ -1,7 +1,6 @@
 //! A catalog and its jobs.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
@@ -9,20 +8,18 @@ use super::error::Error;
 use super::tools::{Profiles, found, help_of, index_of, tool_of};
 use super::values::{Call, Found, Payload, PayloadOptions, ToolSummary, Written, seeded, summary};
 use crate::BUILT_IN;
-use toolcrib_catalog::{self as catalog, Checked, Tool, config};
+use toolcrib_catalog::{self as catalog, Checked, config};
 use toolcrib_definition::document::{Document, Format as Notation};
 use toolcrib_definition::finding::Finding;
 use toolcrib_providers::call::Parser;
 use toolcrib_providers::{self as provider, PayloadRequest, Provider, ProviderFormat, ToolResult, report};
 use toolcrib_render::{self as render, Around, Doc, Docs, PromptSection, Templates, WorkspaceTemplate};
-use toolcrib_search::Index;
 
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
 #[derive(Debug)]
 pub struct Catalog {
     checked: Checked,
     templates: Templates,
-    index: OnceLock<Index>,
     profiles: Profiles,
 }
 
@@ -68,12 +65,7 @@ impl Catalog {
 
     fn of(workspace: config::Workspace) -> Result<Self, Error> {
         let templates = Templates::of(BUILT_IN, &workspace.config.render, &workspace.root)?;
-        Ok(Self {
-            checked: catalog::open(workspace),
-            templates,
-            index: OnceLock::new(),
-            profiles: Profiles::default(),
-        })
+        Ok(Self { checked: catalog::open(workspace), templates, profiles: Profiles::default() })
     }
 
     /// The checked catalog and its templates, for bindings in other languages, which call the stages as the command
@@ -134,22 +126,25 @@ impl Catalog {
         Ok(seeded(render::seed(self.docs(profile)?, workspace.as_ref(), template, &|_| {})?))
     }
 
-    /// The doc of one tool, in markdown, by any name that means one tool.
-    pub fn doc(&self, name: &str) -> Result<String, Error> {
-        self.doc_in(None, name)
+    /// The doc of one tool, in markdown, by any name that means one tool; of those in a profile, if one is named.
+    pub fn doc(&self, name: &str, profile: Option<&str>) -> Result<String, Error> {
+        let of_profile = self.profiles.of(&self.checked.catalog, profile)?;
+        let doc = Doc::of(tool_of(&of_profile.catalog, name)?, &self.checked.catalog);
+        Ok(doc.render(&self.templates, self.version(), Around::FUNCTIONS)?)
     }
 
     /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits. On a group of tools: the
-    /// groups in it, and its ops by their effect (`read`, `write`, `destructive`); the path `root` has all.
+    /// groups in it, and its ops by their effect (`read`, `write`, `destructive`); the path `root` has all. For a profile
+    /// nothing else exists.
     ///
     /// ```
     /// let catalog = toolcrib::Catalog::open("examples/github")?;
-    /// assert!(catalog.help("create_issue")?.contains_key("args"));
-    /// assert!(catalog.help("issues")?.contains_key("write"));
+    /// assert!(catalog.help("create_issue", None)?.contains_key("args"));
+    /// assert!(catalog.help("issues", None)?.contains_key("write"));
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
-    pub fn help(&self, path: &str) -> Result<Map<String, Value>, Error> {
-        self.help_in(None, path)
+    pub fn help(&self, path: &str, profile: Option<&str>) -> Result<Map<String, Value>, Error> {
+        help_of(&self.profiles.of(&self.checked.catalog, profile)?.catalog, path)
     }
 
     /// The part of a request body with the tools.
@@ -218,56 +213,22 @@ impl Catalog {
         Ok(report::report(catalog, &self.templates, options)?)
     }
 
-    /// The tools that fit what somebody wants, by words. The first search makes the index.
+    /// The tools that fit what somebody wants, by words; of those in a profile, if one is named. The first search makes the
+    /// index.
     ///
     /// ```
     /// let catalog = toolcrib::Catalog::open("examples/github")?;
-    /// let found = catalog.search("open a pull request", 3);
+    /// let found = catalog.search("open a pull request", 3, Some("core"))?;
     /// assert_ne!(found.verdict, toolcrib::search::Verdict::NoMatch);
     /// assert_eq!(found.hits[0].tool.name, "create_pull_request");
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
-    pub fn search(&self, query: &str, limit: usize) -> Found {
-        let catalog = &self.checked.catalog;
-        found(catalog, self.index.get_or_init(|| index_of(catalog)), query, limit)
-    }
-
-    /// The tools of a profile that fit what somebody wants, by words; without a profile, [`Catalog::search`].
-    ///
-    /// ```
-    /// let catalog = toolcrib::Catalog::open("examples/github")?;
-    /// let found = catalog.search_in(Some("core"), "open a pull request", 3)?;
-    /// assert_eq!(found.hits[0].tool.name, "create_pull_request");
-    /// # Ok::<(), toolcrib::Error>(())
-    /// ```
-    pub fn search_in(&self, profile: Option<&str>, query: &str, limit: usize) -> Result<Found, Error> {
-        let Some(name) = profile else { return Ok(self.search(query, limit)) };
-        let of_profile = self.profiles.of(&self.checked.catalog, name)?;
+    pub fn search(&self, query: &str, limit: usize, profile: Option<&str>) -> Result<Found, Error> {
+        let of_profile = self.profiles.of(&self.checked.catalog, profile)?;
         let index = of_profile.index.get_or_init(|| index_of(&of_profile.catalog));
         Ok(found(&of_profile.catalog, index, query, limit))
     }
 
-    /// The doc of one tool of a profile, in markdown; without a profile, [`Catalog::doc`].
-    pub fn doc_in(&self, profile: Option<&str>, name: &str) -> Result<String, Error> {
-        let doc = |tool: &Tool| {
-            let catalog = &self.checked.catalog;
-            Ok(Doc::of(tool, catalog).render(&self.templates, &catalog.version, Around::FUNCTIONS)?)
-        };
-        match profile {
-            Some(profile) => doc(tool_of(&self.profiles.of(&self.checked.catalog, profile)?.catalog, name)?),
-            None => doc(tool_of(&self.checked.catalog, name)?),
-        }
-    }
-
-    /// Help on one tool or group of a profile, as JSON; without a profile, [`Catalog::help`].
-    pub fn help_in(&self, profile: Option<&str>, path: &str) -> Result<Map<String, Value>, Error> {
-        match profile {
-            Some(profile) => help_of(&self.profiles.of(&self.checked.catalog, profile)?.catalog, path),
-            None => help_of(&self.checked.catalog, path),
-        }
-    }
-
-    /// The request of a payload, and for `auto` the reason of its mode.
     fn payload_request<'a>(
         &'a self,
         options: &'a PayloadOptions,

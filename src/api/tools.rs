@@ -13,9 +13,9 @@ use toolcrib_definition::guard::locked;
 use toolcrib_render::help::{self, Format, Groups, HelpOptions, beginning, directory, of_tool};
 use toolcrib_search::{Hit, Index, IndexEntry, SearchRequest, Verdict};
 
-/// The tools of a profile with their index, by the name of the profile. Made at the first question.
+/// The tools of each profile, and all tools, with their index. Made at the first question.
 #[derive(Debug, Default)]
-pub(super) struct Profiles(Mutex<HashMap<String, Arc<OfProfile>>>);
+pub(super) struct Profiles(Mutex<HashMap<Option<String>, Arc<OfProfile>>>);
 
 #[derive(Debug)]
 pub(super) struct OfProfile {
@@ -24,16 +24,17 @@ pub(super) struct OfProfile {
 }
 
 impl Profiles {
-    /// The tools of one profile of the whole catalog.
-    pub(super) fn of(&self, whole: &catalog::Catalog, name: &str) -> Result<Arc<OfProfile>, Error> {
+    /// The tools of one profile of the whole catalog; without a name, all.
+    pub(super) fn of(&self, whole: &catalog::Catalog, name: Option<&str>) -> Result<Arc<OfProfile>, Error> {
         let known = || locked(&self.0);
-        if let Some(of_profile) = known().get(name) {
+        let key = name.map(str::to_string);
+        if let Some(of_profile) = known().get(&key) {
             return Ok(Arc::clone(of_profile));
         }
-        let mode = whole.modes(Some(name))?;
+        let mode = whole.modes(name)?;
         let tools = whole.tools.iter().filter(|tool| mode(tool).is_some()).cloned().collect();
         let of_profile = Arc::new(OfProfile { catalog: whole.with_tools(tools), index: OnceLock::new() });
-        Ok(Arc::clone(known().entry(name.to_string()).or_insert(of_profile)))
+        Ok(Arc::clone(known().entry(key).or_insert(of_profile)))
     }
 }
 

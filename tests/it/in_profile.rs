@@ -17,25 +17,24 @@ fn a_profile_is_all_that_there_is() {
     let catalog = Catalog::open(folder.path()).unwrap();
     let reader = Some("reader");
     let names = |profile| -> Vec<String> {
-        let found = catalog.search_in(profile, "delete a file", 5).unwrap();
+        let found = catalog.search("delete a file", 5, profile).unwrap();
         found.hits.into_iter().map(|hit| hit.tool.name).collect()
     };
     assert_eq!(names(None)[0], "delete_file");
-    assert_eq!(catalog.search_in(None, "send a mail", 3).unwrap(), catalog.search("send a mail", 3));
     assert!(names(reader).iter().all(|name| name == "read_file"));
-    assert_eq!(catalog.doc_in(reader, "read_file").unwrap(), catalog.doc("read_file").unwrap());
+    assert_eq!(catalog.doc("read_file", reader).unwrap(), catalog.doc("read_file", None).unwrap());
     for name in ["delete_file", "send_mail", "send_mial"] {
         for refused in
-            [catalog.doc_in(reader, name).unwrap_err(), catalog.help_in(reader, name).map(drop).unwrap_err()]
+            [catalog.doc(name, reader).unwrap_err(), catalog.help(name, reader).map(drop).unwrap_err()]
         {
             assert_eq!(refused.code(), "unknown_tool", "{name}");
             assert!(!refused.to_string().contains("did you mean"), "{refused}");
         }
-        assert!(catalog.doc(name).is_ok() || name == "send_mial");
+        assert!(catalog.doc(name, None).is_ok() || name == "send_mial");
     }
-    let root = format!("{:?}", catalog.help_in(reader, "root").unwrap());
+    let root = format!("{:?}", catalog.help("root", reader).unwrap());
     assert!(root.contains("files") && !root.contains("mail"), "{root}");
-    assert!(catalog.help_in(reader, "mail").is_err() && catalog.help("mail").is_ok());
-    let unknown = catalog.search_in(Some("raeder"), "x", 1).unwrap_err();
+    assert!(catalog.help("mail", reader).is_err() && catalog.help("mail", None).is_ok());
+    let unknown = catalog.search("x", 1, Some("raeder")).unwrap_err();
     assert_eq!(unknown.code(), "unknown_profile");
 }

@@ -67,7 +67,7 @@ fn no_match_in_a_part_of_the_catalog_says_that_it_is_a_part() {
         let told = run(&["call", function, &asked, root]);
         assert!(told.stdout.contains("not all sources of the catalog could be read"), "{}", told.stdout);
     }
-    let found = toolcrib::Catalog::open(folder.path()).unwrap().search("water the plants", 3);
+    let found = toolcrib::Catalog::open(folder.path()).unwrap().search("water the plants", 3, None).unwrap();
     assert!(found.verdict == toolcrib::search::Verdict::NoMatch && !found.is_complete);
     let hit = run(&["search", "delete a file", "--json", root]);
     let json: Value = serde_json::from_str(&hit.stdout).unwrap();

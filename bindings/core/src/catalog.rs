@@ -194,7 +194,7 @@ impl Catalog {
 
     /// The tools of a profile that fit what somebody wants, or the nearest; without a profile, of all.
     pub fn search(&self, query: &str, limit: usize, profile: Option<&str>) -> Made<String> {
-        let found = self.0.search_in(profile, query, limit)?;
+        let found = self.0.search(query, limit, profile)?;
         let hits = found.hits.iter().map(|hit| {
             let mut fields = in_json(&hit.tool);
             fields.insert("confidence".into(), hit.confidence.into());
@@ -210,12 +210,12 @@ impl Catalog {
 
     /// The doc of one tool of a profile, in markdown.
     pub fn doc(&self, name: &str, profile: Option<&str>) -> Made<String> {
-        Ok(self.0.doc_in(profile, name)?)
+        Ok(self.0.doc(name, profile)?)
     }
 
     /// Whether the doc of a tool has to be read before it is called, and the receipt of who has read it.
     pub fn receipt(&self, name: &str) -> Made<(bool, String)> {
-        self.0.doc(name)?;
+        self.0.doc(name, None)?;
         let catalog = &self.0.stages().0.catalog;
         let Resolved::Tool(tool) = catalog.resolve(name) else { return Ok((false, String::new())) };
         let is_required = catalog.config.exec.require_doc.covers(tool.rules.effect);
@@ -224,7 +224,7 @@ impl Catalog {
 
     /// Help on one tool, or a group, of a profile.
     pub fn help(&self, name: &str, profile: Option<&str>) -> Made<String> {
-        Ok(Value::from(self.0.help_in(profile, name)?).to_string())
+        Ok(Value::from(self.0.help(name, profile)?).to_string())
     }
 
     /// The report that `tokens --json` prints.

@@ -139,12 +139,13 @@ fn a_search_that_nothing_fits_names_the_words_that_nothing_has() {
     assert!(lines.stdout.starts_with("no_match (nothing has: pizza, mushrooms): "), "{}", lines.stdout);
     let printed = run(&[&["search", query], &catalog[..]].concat());
     assert!(printed.stdout.contains("(nothing has: pizza, mushrooms)"), "{}", printed.stdout);
-    let library = toolcrib::Catalog::open("examples/github").unwrap().search(query, 5);
+    let library = toolcrib::Catalog::open("examples/github").unwrap().search(query, 5, None).unwrap();
     assert_eq!(
         (library.verdict, library.unmet.as_slice()),
         (Verdict::NoMatch, &["pizza", "mushrooms"].map(String::from)[..])
     );
-    let met = toolcrib::Catalog::open("examples/github").unwrap().search("open a pull request", 3);
+    let met =
+        toolcrib::Catalog::open("examples/github").unwrap().search("open a pull request", 3, None).unwrap();
     assert!(met.verdict == Verdict::Match && met.unmet.is_empty());
 }
 
