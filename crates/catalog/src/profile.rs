@@ -29,7 +29,8 @@ pub struct ProfileTool<'a> {
 }
 
 /// A catalog has no profile of this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile \"{name}\"; {}", self.known_ones())]
 pub struct UnknownProfile {
     pub name: String,
     /// The profile that may have been meant.
@@ -38,15 +39,12 @@ pub struct UnknownProfile {
     pub known: Vec<String>,
 }
 
-impl std::error::Error for UnknownProfile {}
-
-impl std::fmt::Display for UnknownProfile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "there is no profile \"{}\"; ", self.name)?;
+impl UnknownProfile {
+    fn known_ones(&self) -> String {
         match &self.nearest {
-            Some(near) => write!(f, "did you mean \"{near}\"?"),
-            None if self.known.is_empty() => f.write_str("this catalog has no profiles"),
-            None => write!(f, "profiles are: {}", self.known.join(", ")),
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None if self.known.is_empty() => "this catalog has no profiles".into(),
+            None => format!("profiles are: {}", self.known.join(", ")),
         }
     }
 }

@@ -1,27 +1,18 @@
 //! Status of meaning in an answer, and the numbers of searches with and without it.
 
-use std::fmt;
-
 /// Whether an answer used words and meaning, or words alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub enum SemanticStatus {
     /// No model is configured: words alone.
     #[default]
+    #[error("off")]
     Off,
     /// Words and meaning.
+    #[error("on")]
     On,
     /// Words alone, since the model gave no answer, with the reason.
+    #[error("unavailable: {0}")]
     Unavailable(String),
-}
-
-impl fmt::Display for SemanticStatus {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SemanticStatus::Off => to.write_str("off"),
-            SemanticStatus::On => to.write_str("on"),
-            SemanticStatus::Unavailable(reason) => write!(to, "unavailable: {reason}"),
-        }
-    }
 }
 
 /// Number of searches with and without the model.

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use super::keys::unused;
 use super::placeholder::inputs;
 use super::sign_in::chosen_here;
-use super::timeouts::Rounded;
 use crate::config::difference::Difference;
 
 /// The differences of an entry, beside those that its rules and times show.
@@ -17,10 +16,4 @@ pub(super) fn of_entry(entry: &Map<String, Value>) -> Vec<Difference> {
     let inputs = entry.values().flat_map(inputs).collect::<BTreeMap<_, _>>();
     let inputs = inputs.into_iter().map(|(input, variable)| Difference::Input { input, variable });
     keys.chain(chosen).chain(inputs).collect()
-}
-
-impl From<Rounded> for Difference {
-    fn from(Rounded { key, given, seconds }: Rounded) -> Self {
-        Self::Time { key, given, seconds }
-    }
 }

@@ -13,7 +13,8 @@ use super::placeholder::{as_placeholders, of_client};
 use super::problem::EntryProblem;
 use super::project::Project;
 use super::sign_in::{headers_command, more_headers, server_auth};
-use super::timeouts::{Rounded, Timeouts};
+use super::timeouts::Timeouts;
+use crate::config::difference::Difference;
 use crate::config::server::Server;
 
 /// Switches of a server, each with the value that switches it off.
@@ -145,7 +146,7 @@ pub(super) fn server(
     entry: &Value,
     project: &Project,
     format: &ClientFormat,
-) -> Result<Option<(Server, Vec<Rounded>)>, EntryProblem> {
+) -> Result<Option<(Server, Vec<Difference>)>, EntryProblem> {
     let all = entry.as_object().ok_or(EntryProblem::NoObject)?;
     if is_off(all)? {
         return Ok(None);

@@ -125,7 +125,7 @@ impl ServerReader<'_> {
         Ok(read.map(|(server, rounded)| Source {
             mcp: Some(server),
             filter,
-            differences: differences.into_iter().chain(rounded.into_iter().map(Difference::from)).collect(),
+            differences: differences.into_iter().chain(rounded).collect(),
             server: Some(name.to_string()),
             prefix: Some(true),
             pointer: Some(pointer_join(table.pointer, name)),

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::format::{ClientFormat, OPENCODE};
+use crate::config::difference::Difference;
 
 /// Where clients count in seconds or milliseconds, a timeout from this number on is one in milliseconds.
 const MILLISECONDS: f64 = 1000.0;
@@ -21,15 +22,7 @@ pub(super) struct Timeouts {
     pub(super) start: Option<u64>,
     pub(super) call: Option<u64>,
     /// The times that are longer here, by parts of a second.
-    pub(super) rounded: Vec<Rounded>,
-}
-
-/// A time that is longer here, since it is a whole number of seconds.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Rounded {
-    pub(super) key: String,
-    pub(super) given: String,
-    pub(super) seconds: u64,
+    pub(super) rounded: Vec<Difference>,
 }
 
 impl Timeouts {
@@ -42,7 +35,7 @@ impl Timeouts {
             let seconds = exact.ceil() as u64;
             if exact.fract() > 0.0 {
                 let given = format!("{time} {}", if counts_seconds { "seconds" } else { "milliseconds" });
-                rounded.push(Rounded { key: key.into(), given, seconds });
+                rounded.push(Difference::Time { key: key.into(), given, seconds });
             }
             Some(seconds)
         };
