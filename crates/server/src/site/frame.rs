@@ -10,14 +10,9 @@ use toolcrib_render::TemplateError;
 
 impl Site<'_> {
     /// Renders a page: its own values within the frame.
-    pub(super) fn render(
-        &self,
-        template: &str,
-        frame: Frame,
-        mut values: Value,
-    ) -> Result<Page, TemplateError> {
+    pub(super) fn render(&self, name: &str, frame: Frame, mut values: Value) -> Result<Page, TemplateError> {
         values["site"] = frame.0;
-        let body = self.templates.render(template, &values)?;
+        let body = self.templates.render(name, &values)?;
         Ok(Page { content_type: HTML, body })
     }
 
