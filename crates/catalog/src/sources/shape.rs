@@ -156,9 +156,13 @@ pub(super) fn has_schema(object: &Map<String, Value>) -> bool {
     schema_keys().any(schema)
 }
 
-/// Whether a map is empty; PHP writes such a map as a list.
+/// Whether a schema says nothing: an empty map, which PHP writes as a list, or `true`, which any arguments fit.
 pub(super) fn is_empty(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        value => *value == Value::Bool(true),
+    }
 }
 
 pub(super) fn is_schema(value: &Value) -> bool {

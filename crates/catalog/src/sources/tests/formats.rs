@@ -109,6 +109,9 @@ fn a_function_of_another_format_that_names_no_arguments_has_no_arguments() {
         json!({"tools": [function(json!({"annotations": {"readOnlyHint": true}}))]}),
         json!([function(json!({"inputSchema": []}))]),
         json!([function(json!({"parameters": []}))]),
+        json!([function(json!({"parameters": true}))]),
+        json!([function(json!({"inputSchema": true}))]),
+        json!([{"type": "function", "function": function(json!({"parameters": true}))}]),
     ] {
         let expect = json!({"type": "object", "properties": {}});
         assert_eq!(parameters(document.clone()), Some(expect), "{document}");
