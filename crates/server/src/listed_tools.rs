@@ -22,6 +22,9 @@ const KNOWN: [&str; 9] = [
     "_meta",
 ];
 
+/// The fields of them that no model reads.
+const FOR_PEOPLE: [&str; 3] = ["title", "icons", "_meta"];
+
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
@@ -62,9 +65,7 @@ impl ListedTools {
             if name != own.names.canonical && name != own.names.safe {
                 short_names.push(format!("{} as {name}", own.names.canonical));
             }
-            if is_whole {
-                as_its_server_lists_it(&mut tool, own);
-            }
+            as_its_server_lists_it(&mut tool, own, is_whole);
             let is_read = Tool::deserialize(&tool).is_ok();
             let Some(fields) = tool.as_object_mut().filter(|_| is_read) else { continue };
             // A result may be cut, or only describe a dry run, and clients reject results that break an output schema.
@@ -150,20 +151,25 @@ fn written(view: &CatalogView, profile: &Profile<'_>, mode: Mode) -> Vec<Value> 
     tools
 }
 
-/// Lists a tool as its live server does, since the server's answers are passed on unchanged too.
-fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool) {
+/// Lists a tool as its live server does, since the server's answers are passed on unchanged too. A shortened one keeps what its
+/// client shows to people.
+fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool, is_whole: bool) {
     let Some(fields) = listed.as_object_mut() else { return };
     if live_server(&tool.origin.place.file).is_none() {
         return;
     }
-    let schema = tool.input.schema.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
-    fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
-    // A tool without annotations is a write anyway.
-    if tool.rules.known_effect().is_none_or(|effect| effect == Effect::Write) {
-        fields.shift_remove("annotations");
+    if is_whole {
+        let schema = tool.input.schema.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
+        fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
+        // A tool without annotations is a write anyway.
+        if tool.rules.known_effect().is_none_or(|effect| effect == Effect::Write) {
+            fields.shift_remove("annotations");
+        }
+        fields.shift_remove("title");
     }
-    fields.shift_remove("title");
-    fields.extend(tool.origin.mcp.clone());
+    let is_shown = |key: &String| is_whole || FOR_PEOPLE.contains(&key.as_str());
+    let of_server = tool.origin.mcp.iter().filter(|(key, _)| is_shown(key));
+    fields.extend(of_server.map(|(key, value)| (key.clone(), value.clone())));
     if let Some(title) = fields.get_mut("title") {
         *title = clean_line(title.as_str().unwrap_or_default()).into();
     }

@@ -26,8 +26,8 @@ pub struct Listing {
     pub count: usize,
     /// The name that the server gives itself.
     pub server: Option<String>,
-    /// The server's title for people, which becomes the category of its tools.
-    pub title: Option<String>,
+    /// What the server says of itself: `serverInfo`, whose title becomes the category of its tools, and `extensions`.
+    pub about: Value,
     /// The server's words for models.
     pub instructions: Option<String>,
     /// Whether the server speaks the older protocol.
@@ -159,8 +159,8 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
     source.server = source.server.or_else(|| listing.server.clone());
     // The title becomes one segment of a category path, so it must not contain a slash.
     let titled =
-        |title: &String| clean_line(&title.replace('/', " ")).chars().take(MAX_TITLE).collect::<String>();
-    let title = listing.title.as_ref().map(titled).filter(|title| !title.is_empty());
+        |title: &str| clean_line(&title.replace('/', " ")).chars().take(MAX_TITLE).collect::<String>();
+    let title = listing.about["serverInfo"]["title"].as_str().map(titled).filter(|title| !title.is_empty());
     source.category = source.category.or(title);
     let Some(tools) = &listing.tools else {
         let problem = listing.problem.as_ref().map_or("no answer".into(), ToString::to_string);

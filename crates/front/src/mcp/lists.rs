@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam};
 use rmcp::service::ServiceError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::as_written::written;
+use super::client::cleaned;
 use super::http::{explain, server_problem};
 use super::server_problem::ServerProblem;
 use super::session::{Session, with_last_words};
+use toolcrib_catalog::config::is_safe_address;
 use toolcrib_catalog::sources::listings::Listing;
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::{clean_text, clipped};
@@ -22,6 +24,9 @@ pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Most characters of its instructions that are kept.
 const MAX_INSTRUCTIONS: usize = 2_000;
+
+/// Most bytes of what it says of itself; icons may stand in it.
+const MAX_ABOUT: usize = 32 << 10;
 
 impl Session {
     /// All tools, page by page, and the time for which the list holds. A page that cannot be read costs itself and the pages after it.
@@ -82,7 +87,7 @@ impl Session {
             tools: Some(self.secrets.hide_credentials(tools).into()),
             count,
             server: named.map(|named| named.name.clone()),
-            title: named.and_then(|named| named.title.clone()),
+            about: self.about(),
             instructions: info
                 .as_ref()
                 .and_then(|info| info.instructions.as_deref())
@@ -92,6 +97,25 @@ impl Session {
             notes: notes.iter().map(|note| self.secrets.line(note)).collect(),
         };
         Ok((listing, holds))
+    }
+
+    /// What the server says of itself, with addresses of the web alone. What is too long to greet each client with is left out.
+    fn about(&self) -> Value {
+        let Some(info) = self.peer.peer_info() else { return Value::Null };
+        let about = json!({"serverInfo": info.server_info, "extensions": info.capabilities.extensions});
+        let mut about = cleaned(self.secrets.hide_in(about));
+        let is_link = |value: &Value| value.as_str().is_some_and(is_safe_address);
+        let is_image =
+            |icon: &Value| is_link(icon) || icon.as_str().is_some_and(|icon| icon.starts_with("data:image/"));
+        if let Some(named) = about["serverInfo"].as_object_mut() {
+            named.retain(|key, value| key != "websiteUrl" || is_link(value));
+            let icons = named.get_mut("icons").and_then(Value::as_array_mut);
+            icons.into_iter().for_each(|icons| icons.retain(|icon| is_image(&icon["src"])));
+        }
+        if about.to_string().len() > MAX_ABOUT {
+            about = json!({"serverInfo": {"title": about["serverInfo"]["title"]}});
+        }
+        about
     }
 
     /// One page as the server wrote it.

@@ -27,9 +27,9 @@ struct Head {
     version: u32,
     /// The server's own name.
     server: Option<String>,
-    /// The server's title.
+    /// What it says of itself.
     #[serde(default)]
-    title: Option<String>,
+    about: Value,
     /// Its words for models.
     #[serde(default)]
     instructions: Option<String>,
@@ -48,19 +48,19 @@ pub(super) fn read(folder: &Path, endpoint: &Endpoint) -> Option<Listing> {
     let head: Head = serde_json::from_str(head).ok()?;
     let is_ours = head.version == VERSION && head.hash == hash(tools);
     let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-    let Head { server, title, instructions, is_older, .. } = head;
+    let Head { server, about, instructions, is_older, .. } = head;
     let tools = Some(tools.into());
-    Some(Listing { tools, count, server, title, instructions, is_older, ..Listing::default() })
+    Some(Listing { tools, count, server, about, instructions, is_older, ..Listing::default() })
 }
 
 /// Writes the list of a server, whole or not at all.
 pub(super) fn write(folder: &Path, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
     let Some(tools) = &listing.tools else { return Ok(()) };
     let server = listing.server.clone();
-    let title = listing.title.clone();
+    let about = listing.about.clone();
     let instructions = listing.instructions.clone();
     let is_older = listing.is_older;
-    let head = Head { version: VERSION, server, title, instructions, is_older, hash: hash(tools) };
+    let head = Head { version: VERSION, server, about, instructions, is_older, hash: hash(tools) };
     let file = file(folder, endpoint);
     private_file::create_folder(folder)?;
     if !file.exists() {
@@ -156,9 +156,9 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let (server, title, instructions) = Default::default();
+            let (server, about, instructions) = Default::default();
             let hash = hash(tools);
-            let head = Head { version: VERSION, server, title, instructions, is_older: false, hash };
+            let head = Head { version: VERSION, server, about, instructions, is_older: false, hash };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

@@ -63,9 +63,9 @@ pub struct LiveServer {
 }
 
 impl LiveServer {
-    /// Its words for models, as it said them last.
-    pub fn instructions(&self) -> Option<String> {
-        self.state.listing.as_ref()?.instructions.clone()
+    /// What it listed last.
+    pub fn listing(&self) -> Option<Listing> {
+        self.state.listing.clone()
     }
 }
 

@@ -61,7 +61,11 @@ impl ServerHandler for McpService {
             context.peer.set_peer_info(request.clone());
             self.begin_session(&request.capabilities, &context.peer, &requester);
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions = Some(self.instructions(requester, PATIENCE).await);
+            let greeting = self.greeting(requester, PATIENCE).await;
+            result.instructions = greeting.instructions;
+            result.server_info = greeting.server_info;
+            result.capabilities.extensions = greeting.capabilities.extensions;
+            result.meta = greeting.meta;
             if self.connection.is_none() {
                 // Over HTTP the older protocol has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
@@ -77,8 +81,7 @@ impl ServerHandler for McpService {
     async fn discover(&self, context: McpContext) -> McpResult<DiscoverResult> {
         let work = async |requester: Requester| {
             let scope = requester.scope();
-            let instructions = self.instructions(requester, PROBE_PATIENCE).await;
-            let info = self.get_info().with_instructions(instructions);
+            let info = self.greeting(requester, PROBE_PATIENCE).await;
             let versions = self.supported_protocol_versions().into_owned();
             let result = DiscoverResult::from_server_info(versions, info);
             Ok(result.with_ttl_ms(FRESH_FOR).with_cache_scope(scope))

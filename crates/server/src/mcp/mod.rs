@@ -19,6 +19,7 @@ mod cursor;
 mod handler;
 mod http;
 mod instructions;
+mod introduction;
 mod notifications;
 mod prompts;
 mod requester;

@@ -15,11 +15,13 @@ use tokio::sync::watch;
 use super::client_messages::{forward_all, with_messages};
 use super::connection::ClientConnection;
 use super::instructions;
+use super::introduction::introduced;
 use super::requester::{McpResult, Requester};
 use super::tools::{self, NotesBySession};
 use super::upstreams;
 use crate::call_limiter::CallLimiter;
 use crate::{LiveCatalog, RequestCatalog};
+use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::guard::{MISTAKE, guarded, locked};
 use toolcrib_front::mcp::{ClientInput, ClientSession, RequestOrigin, carrying, to_client};
 use toolcrib_front::shares::Shares;
@@ -174,13 +176,18 @@ impl McpService {
         }
     }
 
-    /// The instructions that a model gets when it connects.
-    pub(super) async fn instructions(&self, requester: Requester, patience: Duration) -> String {
+    /// What a client gets when it connects: our name, what the servers say of themselves, and instructions for its model.
+    pub(super) async fn greeting(&self, requester: Requester, patience: Duration) -> ServerConfig {
         let requester = self.with_all_listed(requester, patience).await;
         let sees_all = requester.caller.sees_everything();
         let awaited = if sees_all { requester.snapshot.awaited.as_ref() } else { None };
-        let of_servers = upstreams::instructions(&requester);
-        instructions::instructions(requester.view(), requester.served.listing, awaited, &of_servers)
+        let servers = upstreams::listed(&requester);
+        let words = |(name, listing): &(String, Listing)| Some((name.clone(), listing.instructions.clone()?));
+        let of_servers: Vec<_> = servers.iter().filter_map(words).collect();
+        let view = requester.view();
+        let instructions = instructions::instructions(view, requester.served.listing, awaited, &of_servers);
+        let is_alone = view.catalog().config.sources.len() == 1;
+        introduced(self.config().with_instructions(instructions), &servers, is_alone)
     }
 
     /// Runs the tool or function of a call.

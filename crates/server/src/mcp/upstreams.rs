@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::requester::{McpResult, Requester};
 use toolcrib_catalog::config::{Source, live_server};
+use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::slug;
 use toolcrib_front::mcp::{ServerList, Session, carrying};
 
@@ -85,11 +86,11 @@ pub(super) async fn with_capability(
     found
 }
 
-/// The names of the servers that the caller sees, and their words for models.
-pub(super) fn instructions(requester: &Requester) -> Vec<(String, String)> {
+/// The names of the servers that the caller sees, and what they listed last.
+pub(super) fn listed(requester: &Requester) -> Vec<(String, Listing)> {
     let backends = &requester.services().backends;
     seen(requester)
-        .filter_map(|(called, _)| Some((live_server(&called)?.to_string(), backends.instructions(&called)?)))
+        .filter_map(|(called, _)| Some((live_server(&called)?.to_string(), backends.listing(&called)?)))
         .collect()
 }
 

@@ -100,7 +100,7 @@ fn refused(why: &str) -> ErrorData {
 }
 
 /// A value whose texts and names have no hidden characters.
-fn cleaned(value: Value) -> Value {
+pub(in crate::mcp) fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => clean_text(&text).into(),
         Value::Array(items) => items.into_iter().map(cleaned).collect(),

@@ -22,6 +22,7 @@ use crate::caller::Caller;
 use servers::{bare, mcp_server, origin, web_server};
 use toolcrib_catalog::Tool;
 use toolcrib_catalog::config::{Config, MissingVariable};
+use toolcrib_catalog::sources::Listing;
 use toolcrib_definition::{Backend, clean_line, clipped};
 use toolcrib_front::mcp::{ClientSession, Connections, Environment, Missing, Session, Status};
 
@@ -121,10 +122,10 @@ impl Backends {
         Some(format!("the MCP server `{server}` is away: {}", away.problem.with_advice()))
     }
 
-    /// The words of a live source of this name, written `mcp:NAME`, for models.
-    pub fn instructions(&self, name: &str) -> Option<String> {
+    /// What a live source of this name, written `mcp:NAME`, listed last.
+    pub fn listing(&self, name: &str) -> Option<Listing> {
         let servers = self.connections.as_ref()?.servers();
-        servers.into_iter().find(|live| live.endpoint.name == bare(name))?.instructions()
+        servers.into_iter().find(|live| live.endpoint.name == bare(name))?.listing()
     }
 
     /// What an answer about an unknown name adds for this caller where servers have not listed their tools yet.
