@@ -4,12 +4,15 @@
 
 A raw client asks `server.py` directly, and through toolcrib in each mode: lists, calls by name and through `tool_exec`, resources,
 prompts, completions, questions, notifications, and a tool that appears later. So it does for each transport of the client and of
-the server, in both revisions. Each value is one observable. A difference passes only if `KNOWN` has it, with a sentence of
-`docs/mcp.md`. Exit code 1 when another one is found, or an entry matches nothing.
+the server, in both revisions; and over stdio the official clients for Python and TypeScript, where they are installed. Each value is
+one observable. A difference passes only if `KNOWN` has it, with a sentence of `docs/mcp.md`. Exit code 1 when another one is found,
+or an entry matches nothing.
 """
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +37,11 @@ KNOWN = [
     (r"/tool_exec//call/(error_|failed)", "an error is its envelope"),
     (r"/tool_exec//call/structured.*/content", "data is text too"),
     (r"/tool_exec//call/(blocks|structured)/result/xOwn", "unknown keys of the result are dropped"),
+    (r"/about/icons/0/xOwn", "the fields of the protocol alone"),
 ]
+
+CHECKS = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parents[2] / "target")) / "checks"
+
 
 def without_ours(value):
     """A value without the keys that toolcrib adds to `_meta`, and without an empty `_meta`."""
@@ -81,14 +88,18 @@ def lists(client):
     seen["resources/read"] = client.ask("resources/read", {"uri": "own://a"})
     seen["prompts/get"] = client.ask("prompts/get", {"name": "p", "arguments": {"x": "1"}})
     seen["completion/complete"] = client.ask("completion/complete", {"ref": reference, "argument": {"name": "x", "value": ""}})
-    seen["instructions"] = own_words(client)
-    return seen
+    return {**seen, **said(client)}
 
 
-def own_words(client):
-    """Whether the server's own words for models reach the client."""
-    begun = client.ask("server/discover") if client.revision == NEWER else client.begun
-    return "Ask before you write." in begun["result"].get("instructions", "")
+def said(client):
+    """What the server says of itself, and whether its words for models reach the client."""
+    begun = (client.ask("server/discover") if client.revision == NEWER else client.begun)["result"]
+    about = begun.get("_meta", {}).get("io.modelcontextprotocol/serverInfo") or begun["serverInfo"]
+    return {
+        "instructions": "Ask before you write." in begun.get("instructions", ""),
+        "extensions": begun["capabilities"].get("extensions", {}).get(own.APPS),
+        **{f"about/{key}": about.get(key) for key in own.OF_THE_SERVER},
+    }
 
 
 def listed(client):
@@ -186,12 +197,52 @@ def column(program, clients, servers, revision, modes):
                 check(mode, expected, {**observed(behind, by_name), **lists(behind)})
                 if mode == "full":
                     check("full/tools", tools, theirs)
+                if mode == "hybrid":
+                    check("hybrid/tools", shown(tools), {name: tool for name, tool in shown(theirs).items() if name in tools})
                 if mode == modes[-1]:
                     wanted = {name: seen for name, seen in expected.items() if name.startswith("call/")}
                     check("tool_exec", wanted, observed(behind, by_exec))
                 lists_tools = mode == "full"
                 check(f"{mode}/appeared", {name: seen if lists_tools or name == "called" else None for name, seen in late.items()}, appeared(behind, lists_tools))
     return ours, differences, count
+
+
+def shown(tools):
+    """What clients show people of these tools."""
+    return {name: {key: tool.get(key) for key in ("title", "icons", "_meta")} for name, tool in tools.items()}
+
+
+def observers():
+    """The official clients, each with whether it speaks the newer revision: a program that is given the command of a server."""
+    python = [sys.executable, str(HERE / "sdk.py")]
+    if subprocess.run([*python[:1], "-c", "import mcp.client"], stderr=subprocess.DEVNULL).returncode == 0:
+        yield "python-legacy", False, [*python, "legacy"]
+        yield "python-auto", True, [*python, "auto"]
+    node = shutil.which("node")
+    if node and (CHECKS / "mcp/node_modules/.installed").exists():
+        script = shutil.copy(HERE / "sdk.mjs", CHECKS / "mcp")
+        asked = json.dumps({"calls": own.QUIET, "about": own.OF_THE_SERVER})
+        yield "typescript-1", False, [node, script, "1", asked]
+        yield "typescript-2", True, [node, script, "2", asked]
+
+
+def by_sdk(program, name, is_newer, observer):
+    """The same for an official client over stdio, in the mode `full`."""
+    command = [sys.executable, str(HERE / "server.py"), *(["--newer"] if is_newer else [])]
+
+    def seen(command):
+        run = subprocess.run([*observer, *command], capture_output=True, text=True, timeout=4 * PATIENCE)
+        return json.loads(run.stdout) if run.returncode == 0 else {"failed": run.stderr[-2000:]}
+
+    def comparable(places):
+        # A client of the newer revision may be greeted before the server behind toolcrib has started.
+        return {place: value for place, value in places.items() if not (is_newer and place.startswith("about/"))}
+
+    with tempfile.TemporaryDirectory() as folder:
+        toml = f"[[source]]\nserver = 'own'\nmcp = {{ command = {json.dumps(command)} }}\n[exec]\nallow = 'destructive'\n[exec.trust_hints]\nown = 'always'\n"
+        Path(folder, "toolcrib.toml").write_text(toml)
+        differences, count = compare(f"{name}/", comparable(seen(command)), comparable(seen([program, "serve", "--stdio", folder, "--mode", "full"])))
+    return name, differences, count
 
 
 def main():
@@ -201,7 +252,8 @@ def main():
         for revision in (OLDER, NEWER) for clients in ("stdio", "http") for servers in ("stdio", "http")
     ]
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda each: column(program, *each), columns))
+        clients = [pool.submit(by_sdk, program, *observer) for observer in observers()]
+        done = list(pool.map(lambda each: column(program, *each), columns)) + [client.result() for client in clients]
     for name, differences, count in done:
         print(f"{name}: {count} observables, {len(differences)} differ")
     return report([each for _, found, _ in done for each in found], sum(count for _, _, count in done))

@@ -118,13 +118,20 @@ def tools():
 
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
-CAPABILITIES = {"tools": {"listChanged": True}, "resources": {"subscribe": True, "listChanged": True}, "prompts": {}, "completions": {}, "logging": {}}
+# The extension whose requests are all of the protocol.
+APPS = "io.modelcontextprotocol/ui"
+CAPABILITIES = {"extensions": {APPS: {"own": True}}, "tools": {"listChanged": True}, "resources": {"subscribe": True, "listChanged": True}, "prompts": {}, "completions": {}, "logging": {}}
 ABOUT = {
     "capabilities": CAPABILITIES, "instructions": "Ask before you write.",
     "serverInfo": {"name": "own", "version": "1", "title": "Own", "websiteUrl": "https://own.example", **ICONS},
 }
+# What a server says of itself that is not about the program.
+OF_THE_SERVER = ["title", "icons", "websiteUrl"]
+# The tools that need no answer of the client and no notification.
+QUIET = [*RESULTS, *ERRORS, "echo", "update_nothing"]
 # What the revision 2026-07-28 wants in results.
 COMPLETE = {"resultType": "complete"}
+DISCOVERED = {"_meta": {"io.modelcontextprotocol/serverInfo": ABOUT["serverInfo"]}}
 CACHED = {"ttlMs": 1000, "cacheScope": "private"}
 
 
@@ -175,7 +182,7 @@ class Session:
         if method == "initialize":
             return {"result": {"protocolVersion": "2025-11-25", **ABOUT}}
         if method == "server/discover" and "--newer" in sys.argv:
-            return {"result": {"supportedVersions": ["2025-11-25", "2026-07-28"], **ABOUT, **CACHED}}
+            return {"result": {"supportedVersions": ["2025-11-25", "2026-07-28"], **ABOUT, **CACHED, **DISCOVERED}}
         if method == "tools/list":
             return {"result": {"tools": tools() + self.late, **CACHED}}
         if method == "tools/call":
