@@ -94,8 +94,7 @@ impl CatalogArgs {
             return self;
         }
         match of_project(io, &here) {
-            Some((_, Some(adopted))) => self.catalog = Some(adopted),
-            Some((file, None)) => drop(self.found.set(file.strip_prefix(&here).unwrap_or(&file).into())),
+            Some(file) => drop(self.found.set(file.strip_prefix(&here).unwrap_or(&file).into())),
             None => self.catalog = self.last_adopted(io, &here),
         }
         self

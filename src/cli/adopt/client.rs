@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::cli::io::Io;
 use toolcrib_catalog::config::{CLIENTS, Client, ClientPlace};
 
+/// The files in which a project keeps servers for clients.
+pub(super) const OF_PROJECT: [&str; 3] = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
+
 /// The client whose own configuration is this file.
 pub(super) fn client_of_file(io: &Io, file: &Path) -> Option<&'static Client> {
     let is_own = |own: &PathBuf| own.canonicalize().is_ok_and(|own| own == file);

@@ -34,8 +34,8 @@ use undo::undo;
 ///
 /// toolcrib becomes the one entry in the client's file. Each server is started once, to count its tools.
 ///
-/// The servers go to a toolcrib.toml of their own in your configuration folder, their secrets to a file there that only
-/// you can read. Everything else in the client's file stays as it is, and a copy of the file is kept. Restart the
+/// The servers go to a toolcrib.toml of their own in your configuration folder, or beside the file of a project, their
+/// secrets to a file that only you can read. Everything else in the client's file stays as it is, and a copy of the file is kept. Restart the
 /// client afterwards.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -137,6 +137,7 @@ fn write(target: &Target, plan: &Plan) -> Result<bool, CommandError> {
     let fail = |error: std::io::Error| failed(format!("cannot write to {}: {error}", folder.path.display()));
     let earlier = folder.content();
     private_file::write(&folder.configuration(), plan.configuration.as_bytes()).map_err(fail)?;
+    folder.hide_from_git().map_err(fail)?;
     private_file::write(&folder.secrets(), plan.secrets.text().as_bytes()).map_err(fail)?;
     private_file::write(&folder.backup(), plan.before.as_bytes()).map_err(fail)?;
     folder.keep(&plan.record).map_err(fail)?;

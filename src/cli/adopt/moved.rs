@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
-use super::record::{SECRETS, STATE};
+use super::target::Target;
 use crate::cli::error::{CommandResult, failed};
 use toolcrib_catalog::config::{Provider, ServeMode, Server, env_line, env_variables};
 use toolcrib_definition::secret::{REDACTED, SecretPolicy};
@@ -105,16 +105,22 @@ fn variable(text: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// A new configuration for the servers of this client, moved from this file. The client lists tools in this mode.
-pub(super) fn new_configuration(client: &str, file: &str, undo: &str, mode: ServeMode) -> DocumentMut {
+/// A new configuration for the servers of this client. The client lists tools in this mode.
+pub(super) fn new_configuration(target: &Target, mode: ServeMode) -> DocumentMut {
+    let name = target.name_in_project();
+    let (client, file, called) = match &name {
+        Some(name) => ("this project", name.clone(), name.as_str()),
+        None => (&*target.title, target.file.to_string_lossy().into_owned(), &*target.called),
+    };
+    let [secrets, state] = target.folder.names_of_private();
     let text = format!(
-        "# Servers of {client}, moved here from {file}.\n# `{undo}` moves them back.\n#\n{}",
+        "# Servers of {client}, moved here from {file}.\n# `toolcrib adopt {called} --undo` moves them back.\n#\n{}",
         allowed_lines().map(|line| format!("# {line}\n")).collect::<String>()
     );
     let provider = Provider::Mcp.as_str();
     let mode = Into::<&'static str>::into(mode);
     let settings = format!(
-        "env_file = \"{SECRETS}\"\n\n[payload]\nprovider = \"{provider}\"\n\n[serve]\nmode = \"{mode}\"\nsplit_exec = true\n\n[state]\nurl = \"{STATE}\"\n"
+        "env_file = \"{secrets}\"\n\n[payload]\nprovider = \"{provider}\"\n\n[serve]\nmode = \"{mode}\"\nsplit_exec = true\n\n[state]\nurl = \"{state}\"\n"
     );
     format!("{text}\n{settings}").parse().unwrap_or_default()
 }

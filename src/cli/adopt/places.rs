@@ -4,21 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::client::files;
-use super::record::{Folder, Record};
+use super::client::{OF_PROJECT, files};
+use super::record::Folder;
 use super::target::with_servers;
 use crate::cli::io::Io;
 use toolcrib_catalog::config::Client;
 use toolcrib_providers::report::CostReader;
 
-/// The files in which a project keeps servers for clients.
-const OF_PROJECT: [&str; 3] = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
-
 /// An adoption.
 pub(in crate::cli) struct Adopted {
     /// The folder of its configuration.
     pub(in crate::cli) folder: PathBuf,
-    record: Record,
     since: Option<SystemTime>,
 }
 
@@ -29,7 +25,7 @@ pub(in crate::cli) fn adopted(io: &Io) -> Vec<Adopted> {
     let adoption = |entry: std::fs::DirEntry| {
         let folder = Folder::new(entry.path(), Path::new(""));
         let since = folder.configuration().metadata().and_then(|file| file.modified()).ok();
-        Some(Adopted { record: folder.record()?, folder: folder.path, since })
+        folder.record().map(|_| Adopted { folder: folder.path, since })
     };
     let mut all: Vec<Adopted> = entries.filter_map(adoption).collect();
     all.sort_by_key(|adopted| std::cmp::Reverse(adopted.since));
@@ -38,7 +34,7 @@ pub(in crate::cli) fn adopted(io: &Io) -> Vec<Adopted> {
 
 /// The client's file whose servers were adopted in this folder.
 pub(in crate::cli) fn adopted_file(folder: &Path) -> Option<PathBuf> {
-    Some(Folder::new(folder.to_path_buf(), Path::new("")).record()?.file)
+    Some(Folder::record_of(folder)?.file)
 }
 
 /// The reader of what the tools in a client's file cost.
@@ -52,7 +48,7 @@ pub(in crate::cli) fn reader_of(file: &Path) -> CostReader {
 
 /// What works otherwise for the servers of this adopted folder than in their client, by name.
 pub(in crate::cli) fn differences_at(folder: &Path) -> BTreeMap<String, Vec<String>> {
-    Folder::new(folder.to_path_buf(), Path::new("")).record().unwrap_or_default().differences
+    Folder::record_of(folder).unwrap_or_default().differences
 }
 
 /// The place of the servers of a client with this name: what was adopted of it, else its own file.
@@ -64,14 +60,10 @@ pub(in crate::cli) fn of_client(io: &Io, name: &str) -> Option<PathBuf> {
     of_client.next().or_else(|| files(io, client).into_iter().find(|file| with_servers(file)))
 }
 
-/// The nearest file of a project with servers, from this folder upward to the user's home, and the folder of its adoption, where it
-/// has one.
-pub(in crate::cli) fn of_project(io: &Io, here: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
+/// The nearest file of a project with servers, from this folder upward to the user's home.
+pub(in crate::cli) fn of_project(io: &Io, here: &Path) -> Option<PathBuf> {
     let home = io.home();
     let folders = here.ancestors().take_while(|folder| home.as_deref() != Some(*folder));
     let mut files = folders.flat_map(|folder| OF_PROJECT.map(|file| folder.join(file)));
-    let file = files.find(|file| file.is_file())?;
-    let whole = file.canonicalize().ok()?;
-    let adopted = adopted(io).into_iter().find(|adopted| adopted.record.file == whole);
-    Some((file, adopted.map(|adopted| adopted.folder)))
+    files.find(|file| file.is_file())
 }

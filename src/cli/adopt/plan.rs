@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use toml_edit::DocumentMut;
 
-use super::client_text::OwnEntry;
+use super::client_text::{OWN, OwnEntry};
 use super::cost::Cost;
 use super::moved::{Secrets, add, new_configuration};
 use super::program::program;
@@ -50,6 +50,7 @@ impl Plan {
         refuse_second_file(target, earlier.as_ref())?;
         let client = ClientServers::read(target, earlier.as_ref())?;
         refuse_lost_entry(target, earlier.as_ref(), &client)?;
+        refuse_other_configuration(target, earlier.as_ref(), &client)?;
         if client.moving.is_empty() && client.has_own && mode.is_none() {
             return Ok(None);
         }
@@ -70,10 +71,8 @@ impl Plan {
         let configuration = configuration.to_string();
         let own = OwnEntry {
             timeouts: client.text.timeouts(&client.names),
-            program: program(io)?,
-            arguments: ["serve", "--stdio", &target.folder.configuration().to_string_lossy()]
-                .map(str::to_string)
-                .to_vec(),
+            program: if target.project.is_some() { OWN.into() } else { program(io)? },
+            arguments: ["serve", "--stdio", &target.named_configuration()].map(str::to_string).to_vec(),
         };
         let after = client.text.with_own(&moved, &own).ok_or_else(|| {
             failed(format!("cannot edit {}: each server must begin on its own line", target.file.display()))
@@ -147,6 +146,24 @@ fn refuse_lost_entry(target: &Target, earlier: Option<&Record>, client: &ClientS
     )))
 }
 
+/// Refuses to write into a project's configuration that no adoption has made, or through a link.
+fn refuse_other_configuration(
+    target: &Target,
+    earlier: Option<&Record>,
+    client: &ClientServers,
+) -> CommandResult {
+    let configuration = target.folder.configuration();
+    let is_ours = earlier.is_some() || client.has_own || !configuration.exists();
+    if target.project.is_none() || is_ours && !target.folder.path.is_symlink() {
+        return Ok(());
+    }
+    Err(failed(format!(
+        "{} or {} was not made by `adopt`; nothing was changed\n  help: move it, or add the servers to toolcrib.toml as `[[source]]`",
+        configuration.display(),
+        target.folder.path.display()
+    )))
+}
+
 /// The configuration as it is, or a new one, in this mode.
 fn configuration_of(
     target: &Target,
@@ -155,9 +172,7 @@ fn configuration_of(
 ) -> Result<DocumentMut, CommandError> {
     let file = target.folder.configuration();
     let Ok(text) = std::fs::read_to_string(&file) else {
-        let client_file = target.file.to_string_lossy();
-        let mode = mode.unwrap_or(cost.mode());
-        return Ok(new_configuration(&target.title, &client_file, &undo_command(target), mode));
+        return Ok(new_configuration(target, mode.unwrap_or(cost.mode())));
     };
     let mut document: DocumentMut =
         text.parse().map_err(|error| failed(format!("{} cannot be read: {error}", file.display())))?;

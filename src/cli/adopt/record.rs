@@ -10,15 +10,19 @@ use toml_edit::{DocumentMut, Item};
 use toolcrib_definition::private_file;
 use toolcrib_render::folder::UNFINISHED;
 
-/// The file of secrets, beside the configuration.
-pub(super) const SECRETS: &str = "secrets.env";
+/// The file of secrets.
+const SECRETS: &str = "secrets.env";
 
 /// The name of the record.
 const FILE: &str = ".adopted";
 /// The name of its state.
-pub(super) const STATE: &str = "state.db";
+const STATE: &str = "state.db";
 /// The name of the configuration.
 const CONFIGURATION: &str = "toolcrib.toml";
+/// The folder in a project for what is one person's alone. Its own file keeps it out of git.
+const OF_ONE_PERSON: &str = ".toolcrib";
+const IGNORE: &str = ".gitignore";
+const IGNORED: &str = "*\n!.gitignore\n";
 
 /// An adoption.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -38,10 +42,12 @@ pub(super) struct Record {
     pub(super) differences: BTreeMap<String, Vec<String>>,
 }
 
-/// The folder of a client's adoption, below the user's configuration folder.
+/// The folder of a client's adoption, below the user's configuration folder or in a project.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
+    /// The folder of a project's file, in which the configuration lies for the whole team.
+    shared: Option<PathBuf>,
     /// The name of the client's file.
     name: String,
 }
@@ -49,11 +55,42 @@ pub(super) struct Folder {
 impl Folder {
     pub(super) fn new(path: PathBuf, file: &Path) -> Self {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self { path, name }
+        Self { path, shared: None, name }
+    }
+
+    /// The folder for the file of a project: the configuration is beside it, and the rest is one person's alone.
+    pub(super) fn of_project(file: &Path) -> Self {
+        let around = file.parent().unwrap_or(file);
+        Self { shared: Some(around.to_path_buf()), ..Self::new(around.join(OF_ONE_PERSON), file) }
+    }
+
+    /// The record of the adoption with this catalog.
+    pub(super) fn record_of(catalog: &Path) -> Option<Record> {
+        let folders = [catalog.to_path_buf(), catalog.join(OF_ONE_PERSON)];
+        folders.into_iter().find_map(|path| Self::new(path, Path::new("")).record())
+    }
+
+    /// The folder with the configuration.
+    pub(super) fn catalog(&self) -> &Path {
+        self.shared.as_deref().unwrap_or(&self.path)
     }
 
     pub(super) fn configuration(&self) -> PathBuf {
-        self.path.join(CONFIGURATION)
+        self.catalog().join(CONFIGURATION)
+    }
+
+    /// The file of secrets and the state, as the configuration names them.
+    pub(super) fn names_of_private(&self) -> [String; 2] {
+        let below = self.shared.as_ref().map(|_| format!("{OF_ONE_PERSON}/")).unwrap_or_default();
+        [SECRETS, STATE].map(|name| format!("{below}{name}"))
+    }
+
+    /// Keeps the files of one person out of git.
+    pub(super) fn hide_from_git(&self) -> io::Result<()> {
+        match self.shared {
+            Some(_) => private_file::write(&self.path.join(IGNORE), IGNORED.as_bytes()),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn secrets(&self) -> PathBuf {
@@ -114,6 +151,9 @@ impl Folder {
         let leaving = whole.iter().chain(&own);
         for file in leaving.filter(|file| file.exists()) {
             fs::remove_file(file)?;
+        }
+        if self.shared.is_some() && fs::read_dir(&self.path)?.count() == 1 {
+            let _ = fs::remove_file(self.path.join(IGNORE));
         }
         let _ = fs::remove_dir(&self.path);
         Ok(is_kept)

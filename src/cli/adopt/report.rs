@@ -16,10 +16,9 @@ use toolcrib_definition::grammar::counted;
 
 /// Prints that the servers of a client have moved earlier.
 pub(super) fn report_nothing(io: &Io, target: &Target, is_json: bool) -> CommandResult {
-    let folder = target.folder.path.display();
+    let folder = target.folder.catalog().display();
     if is_json {
-        let report =
-            json!({"client": target.called, "file": target.file, "folder": target.folder.path, "moved": []});
+        let report = json!({"client": target.called, "file": target.file, "folder": target.folder.catalog(), "moved": []});
         return io.print(&format!("{report:#}\n"));
     }
     io.note(format!("{}: its servers are behind toolcrib already, in {folder}", target.title));
@@ -36,7 +35,7 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
         let reason = |left: &LeftServer| json!({"server": left.name, "reason": left.reason.to_string()});
         let left: Vec<_> = plan.left.iter().map(reason).collect();
         let report = json!({
-            "client": target.called, "file": file, "folder": folder.path, "configuration": folder.configuration(),
+            "client": target.called, "file": file, "folder": folder.catalog(), "configuration": folder.configuration(),
             "moved": plan.moved, "left": left, "differences": plan.differences.iter().map(said).collect::<Vec<_>>(), "secrets": plan.secrets.names().collect::<Vec<_>>(),
             "backup": folder.backup(), "dry_run": is_dry, "mode": plan.mode(), "request": plan.cost.tools,
             "allowed": allowed_lines().collect::<Vec<_>>().join("\n"),
@@ -84,6 +83,13 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
         let until = if mode == "auto" { "each start decides" } else { "it stays" };
         format!("[serve] mode = \"{mode}\", in {}; {until}", folder.configuration().display())
     }));
+    if target.project.is_some() {
+        lines.push(format!(
+            "for your team, to commit: the client's file, {} and the .gitignore in {}; all need `toolcrib` in their PATH",
+            folder.configuration().display(),
+            folder.path.display()
+        ));
+    }
     lines.extend(allowed_lines().map(str::to_string));
     io.print(&(lines.join("\n") + "\n"))?;
     if is_dry {
@@ -94,7 +100,7 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
     } else {
         io.note(format!(
             "next: `toolcrib doctor {}` starts each server and says what is wrong; restart {}; `{}` moves everything back",
-            if target.is_of_project { folder.path.to_string_lossy() } else { target.called.as_str().into() },
+            if target.is_of_project { folder.catalog().to_string_lossy() } else { target.called.as_str().into() },
             if target.is_of_project { "the client" } else { &target.title },
             undo_command(target)
         ))

@@ -1,13 +1,13 @@
 //! The servers in a client's file: those that can move, and those that stay, with the reasons.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::client_text::{ClientText, OWN, map_of, mistake_in, syntax_mistake};
 use super::record::Record;
 use super::target::Target;
 use super::undo::restored;
 use crate::cli::error::{CommandError, failed};
-use toolcrib_catalog::config::{self, Source, Workspace};
+use toolcrib_catalog::config::{self, Server, Source, Workspace};
 use toolcrib_definition::clean_line;
 use toolcrib_definition::document::pointer_split;
 
@@ -69,7 +69,7 @@ impl ClientServers {
         let text = ClientText::new(&target.file, text, &map);
         let names =
             text.names().ok_or_else(|| failed(format!("{shown} cannot be read; nothing was changed")))?;
-        let has_own = starts_us(&text, &target.folder.configuration());
+        let has_own = starts_us(&text, &target.named_configuration());
         let mut moving = Vec::new();
         let mut left = Vec::new();
         for name in names.iter().filter(|name| !has_own || *name != OWN) {
@@ -84,7 +84,8 @@ impl ClientServers {
 
     /// The text that `--undo` brings back: if servers moved earlier, the present one without toolcrib.
     pub(super) fn before(&self, target: &Target, earlier: &[String]) -> Result<String, CommandError> {
-        if !self.has_own {
+        let is_of_others = target.project.is_some() && !target.folder.backup().exists();
+        if !self.has_own || is_of_others {
             return Ok(self.text.text.clone());
         }
         let absent: Vec<String> = earlier.iter().filter(|name| !self.names.contains(name)).cloned().collect();
@@ -130,12 +131,46 @@ fn movable(
     if let Some(server) = source.mcp.as_mut().filter(|server| target.is_of_project && server.url.is_none()) {
         server.cwd = Some(workspace.root.join(server.cwd.take().unwrap_or_default()));
     }
+    if let Some((server, project)) = source.mcp.as_mut().zip(target.project.as_ref()) {
+        name_within(server, project, target.folder.catalog());
+    }
     Ok(source)
 }
 
+/// Names the files of a project as seen from where each name is read: the folder of the configuration, or that of the server.
+fn name_within(server: &mut Server, project: &Path, folder: &Path) {
+    let up = |from: &Path| match from.strip_prefix(project).map_or(0, |below| below.components().count()) {
+        0 => ".".to_string(),
+        depth => vec![".."; depth].join("/"),
+    };
+    let cwd = server.cwd.take();
+    let at_server = up(cwd.as_deref().unwrap_or(project));
+    let at_folder = up(folder);
+    let project = project.to_string_lossy();
+    let within = |text: &mut String, up: &str| *text = without_path(text, &project, up);
+    let arguments = server.command.iter_mut().skip(1).chain(&mut server.headers_command);
+    arguments.chain(server.env.values_mut()).for_each(|text| within(text, &at_server));
+    let files = server.command.first_mut().into_iter().chain(&mut server.env_file);
+    files.for_each(|file| within(file, &at_folder));
+    let cwd = cwd.map(|cwd| without_path(&cwd.to_string_lossy(), &project, &at_folder));
+    server.cwd = cwd.map(PathBuf::from).filter(|cwd| cwd != Path::new("."));
+}
+
+/// A text with another path in place of this one, alone or before a file below it.
+fn without_path(text: &str, path: &str, other: &str) -> String {
+    let mut parts = text.split(path);
+    let mut replaced = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let is_whole = part.is_empty() || part.starts_with(std::path::is_separator);
+        replaced += if is_whole { other } else { path };
+        replaced += part;
+    }
+    replaced
+}
+
 /// Whether the client's entry `toolcrib` runs this configuration.
-fn starts_us(text: &ClientText, configuration: &Path) -> bool {
-    let path = configuration.to_string_lossy();
-    let as_json = serde_json::Value::from(path.as_ref()).to_string();
-    text.entry(OWN).is_some_and(|entry| entry.contains(path.as_ref()) || entry.contains(&as_json))
+fn starts_us(text: &ClientText, path: &str) -> bool {
+    let as_json = serde_json::Value::from(path).to_string();
+    let is_whole = Path::new(path).is_absolute();
+    text.entry(OWN).is_some_and(|entry| is_whole && entry.contains(path) || entry.contains(&as_json))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::client::{client_of_file, files};
+use super::client::{OF_PROJECT, client_of_file, files};
 use super::client_text::{map_of, syntax_mistake};
 use super::record::{Folder, Record, hash};
 use crate::cli::error::{CommandError, failed};
@@ -17,8 +17,29 @@ pub(super) struct Target {
     pub(super) title: String,
     /// Whether the file belongs to one project, in which its servers run.
     pub(super) is_of_project: bool,
+    /// The project whose team shares the file.
+    pub(super) project: Option<PathBuf>,
     pub(super) file: PathBuf,
     pub(super) folder: Folder,
+}
+
+impl Target {
+    /// The file within its project.
+    pub(super) fn name_in_project(&self) -> Option<String> {
+        Some(self.file.strip_prefix(self.project.as_ref()?).ok()?.to_string_lossy().into_owned())
+    }
+
+    /// The configuration, as the client's file names it.
+    pub(super) fn named_configuration(&self) -> String {
+        let configuration = self.folder.configuration();
+        let within = self.project.as_ref().and_then(|project| configuration.strip_prefix(project).ok());
+        match within {
+            // Claude Code, whose file is not in a folder of its own, starts servers in the project.
+            Some(path) if path.components().count() == 1 => path.to_string_lossy().into_owned(),
+            Some(path) => format!("${{workspaceFolder}}/{}", path.to_string_lossy()),
+            None => configuration.to_string_lossy().into_owned(),
+        }
+    }
 }
 
 /// The command that undoes an adoption.
@@ -32,6 +53,7 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
         called: client.name.to_string(),
         title: client.title.to_string(),
         is_of_project: false,
+        project: None,
         folder: Folder::new(own.join(client.name), &file),
         file,
     };
@@ -47,8 +69,14 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
         if let Some((folder, record)) = is_undo.then(|| adopted_from(own, name)).flatten() {
             let called = record.file.to_string_lossy().into_owned();
             let file = record.file;
-            let folder = Folder::new(folder, &file);
-            return Ok(Target { title: called.clone(), called, is_of_project: true, folder, file });
+            return Ok(Target {
+                title: called.clone(),
+                called,
+                is_of_project: true,
+                project: None,
+                folder,
+                file,
+            });
         }
         let clients: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
         let message = format!("there is no client or file {name}; clients are: {}", clients.join(", "));
@@ -63,21 +91,29 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
         Some(around) if is_hidden => around,
         _ => &folder_of,
     };
+    let title = file.to_string_lossy().into_owned();
+    if OF_PROJECT.iter().any(|name| project.join(name) == file) {
+        let (project, folder) = (Some(project.to_path_buf()), Folder::of_project(&file));
+        return Ok(Target { called: title.clone(), title, is_of_project: true, project, folder, file });
+    }
     let name = project.file_name().unwrap_or_default().to_string_lossy();
     let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
     let folder = own.join(format!("{name}-{}", &hash(&file.to_string_lossy())[..8]));
-    let title = file.to_string_lossy().into_owned();
     let folder = Folder::new(folder, &file);
-    Ok(Target { called: title.clone(), title, is_of_project: true, folder, file })
+    Ok(Target { called: title.clone(), title, is_of_project: true, project: None, folder, file })
 }
 
 /// The adoption of a file that is not there any more, with its folder.
-fn adopted_from(own: &Path, name: &str) -> Option<(PathBuf, Record)> {
+fn adopted_from(own: &Path, name: &str) -> Option<(Folder, Record)> {
     let file = std::path::absolute(name).ok()?;
     let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
     let real = folder.zip(file.file_name()).map(|(folder, name)| folder.join(name));
-    let folders = own.read_dir().ok()?.flatten().map(|entry| entry.path());
-    let mut records = folders.filter_map(|path| Some((path.clone(), Folder::new(path, &file).record()?)));
+    let folders =
+        own.read_dir().into_iter().flatten().flatten().map(|entry| Folder::new(entry.path(), &file));
+    let mut records = [Folder::of_project(real.as_ref().unwrap_or(&file))]
+        .into_iter()
+        .chain(folders)
+        .filter_map(|folder| Some((folder.clone(), folder.record()?)));
     records.find(|(_, record)| record.file == file || Some(&record.file) == real.as_ref())
 }
 

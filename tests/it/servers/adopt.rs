@@ -115,13 +115,59 @@ fn a_file_that_was_removed_comes_back() {
         let path = home.at(file);
         let name = if name.is_empty() { text(&path) } else { name };
         home.done(&["adopt", name]);
-        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        if name == "cursor" {
+            std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        } else {
+            std::fs::remove_file(&path).unwrap();
+        }
         let told = home.done(&["adopt", name, "--undo"]);
         assert!(told.contains("put back 2 servers"), "{told}");
         assert_eq!(home.read(file), before);
     }
     let run = Home::new().run(&["adopt", "/nowhere/mcp.json", "--undo"]);
     assert!(run.code == 2 && run.stderr.contains("there is no client or file"), "{}", run.stderr);
+}
+
+/// A team commits the file of its project, and so what it leads to: no path of anybody's machine stands in either file.
+#[test]
+fn the_file_of_a_team_leads_to_a_configuration_beside_it() {
+    for (file, key, args) in [
+        (".mcp.json", "mcpServers", "toolcrib.toml"),
+        (".vscode/mcp.json", "servers", "${workspaceFolder}/.vscode/toolcrib.toml"),
+    ] {
+        let home = Home::new();
+        std::fs::create_dir_all(home.at("project/bin")).unwrap();
+        std::fs::copy(home.at("shelf.sh"), home.at("project/bin/shelf.sh")).unwrap();
+        let env = json!({"KEY": "${workspaceFolder}/key", "GITHUB_TOKEN": "ghp_0123456789abcdef0123"});
+        let entry = json!({"command": "sh", "args": ["${workspaceFolder}/bin/shelf.sh"], "env": env});
+        home.write(&format!("project/{file}"), &json!({key: {"shelf": entry}}).to_string());
+        let file = home.at("project").join(file);
+        let before = std::fs::read_to_string(&file).unwrap();
+        let told = home.done(&["adopt", text(&file)]);
+        assert!(told.contains("for your team, to commit"), "{told}");
+        let beside = file.parent().unwrap();
+        let after = std::fs::read_to_string(&file).unwrap();
+        let entry: Value = serde_json::from_str(&after).unwrap();
+        assert_eq!(entry[key]["toolcrib"]["command"], "toolcrib");
+        assert_eq!(entry[key]["toolcrib"]["args"][2], args);
+        let toml = std::fs::read_to_string(beside.join("toolcrib.toml")).unwrap();
+        for shared in [&after, &toml] {
+            assert!(!shared.contains(text(&home.at(""))) && !shared.contains("ghp_"), "{shared}");
+        }
+        assert_eq!(std::fs::read_to_string(beside.join(".toolcrib/.gitignore")).unwrap(), "*\n!.gitignore\n");
+        // The server starts in the project, as it did before.
+        let call = json!({"op": "shelf.put", "args": {"thing": "cup", "token": "t"}}).to_string();
+        let called = home.done(&["call", "tool_exec", &call, text(beside), "--allow", "write"]);
+        let place = std::fs::canonicalize(home.at("project")).unwrap();
+        assert!(called.contains(&format!("done in {} ", text(&place))), "{called}");
+        assert!(home.run(&["adopt", text(&file)]).stderr.contains("behind toolcrib already"));
+        home.done(&["adopt", text(&file), "--undo"]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+        assert!(!beside.join("toolcrib.toml").exists());
+        std::fs::write(beside.join("toolcrib.toml"), "[catalog]\n").unwrap();
+        let run = home.run(&["adopt", text(&file)]);
+        assert!(run.code == 1 && run.stderr.contains("was not made by `adopt`"), "{}", run.stderr);
+    }
 }
 
 #[test]
