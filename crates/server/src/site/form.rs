@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::text::{clipped, inline_html, json_text};
-use toolcrib_definition::clean_line;
 use toolcrib_definition::document::{from_json, pointer_join};
 use toolcrib_definition::schema::{Node, Property};
+use toolcrib_definition::{clean_line, is_hidden};
 
 /// Most rows of a form, and its deepest level; for the rest, a person writes JSON.
 const MAX_ROWS: usize = 150;
@@ -252,13 +252,26 @@ impl Rows<'_> {
     }
 }
 
+/// A value as JSON in which hidden characters are escaped.
+fn in_plain_json(value: &Value) -> String {
+    let mut json = String::new();
+    for letter in value.to_string().chars() {
+        if is_hidden(letter) {
+            json.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            json.push(letter);
+        }
+    }
+    json
+}
+
 /// Completes the row of a field that has no others within it.
 fn fill(row: &mut Value, control: Control<'_>, field: &Field<'_>) {
     let value = field.value;
     let (name, kind, text) = match control {
         Control::Choice(values) => {
             let is_only = field.is_required && values.len() == 1;
-            let option = |known: &Value| json!({"value": known.to_string(), "text": clipped(&clean_line(&plain(known)), MAX_CHOICE), "is_chosen": is_only || value == Some(known)});
+            let option = |known: &Value| json!({"value": in_plain_json(known), "text": clipped(&clean_line(&plain(known)), MAX_CHOICE), "is_chosen": is_only || value == Some(known)});
             row["control"] = "select".into();
             row["options"] = values.iter().map(option).collect();
             return;
@@ -428,6 +441,22 @@ mod tests {
         ] {
             let root = Node::root(&schema);
             let rows = rows(&root, &arguments, &HashMap::new());
+            assert_eq!(read(&root, &sent(&rows)), arguments);
+        }
+    }
+
+    #[test]
+    fn choices_show_no_hidden_character_and_are_sent_unchanged() {
+        let values = json!(["a\u{202e}b", "\u{1b}[2J", "\u{e0041}", "plain é"]);
+        let schema = json!({"type": "object", "properties": {"a": {"enum": values}}});
+        for value in values.as_array().unwrap() {
+            let arguments = json!({"a": value});
+            let root = Node::root(&schema);
+            let rows = rows(&root, &arguments, &HashMap::new());
+            let options = rows.iter().flat_map(|row| row["options"].as_array().into_iter().flatten());
+            for text in options.flat_map(|option| [&option["value"], &option["text"]]) {
+                assert!(!text.as_str().unwrap().contains(is_hidden), "{text}");
+            }
             assert_eq!(read(&root, &sent(&rows)), arguments);
         }
     }
