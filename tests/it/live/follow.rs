@@ -76,6 +76,37 @@ fn a_changed_list_arrives_over_http_in_both_eras() {
     }
 }
 
+/// Lists the tool that its file names, and announces no change.
+const SILENT: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+  case $line in
+    *'"initialize"'*) say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*) say '"result":{"tools":[{"name":"'"$(cat "$0.list")"'","inputSchema":{"type":"object"}}]}' ;;
+    *'"id"'*) say '"error":{"code":-32601,"message":"no such method"}' ;;
+  esac
+done"#;
+
+#[test]
+#[cfg(unix)]
+fn a_reload_asks_servers_again_that_announce_nothing() {
+    let root = catalog("{ command = ['sh', 'silent.sh'] }");
+    write(root.path(), "silent.sh", SILENT);
+    write(root.path(), "silent.sh.list", "before");
+    let server = Server::start(text(root.path()), &[], &[]);
+    let becomes = |tool: &str| {
+        let end = Instant::now() + Duration::from_secs(30);
+        while !server.text("/tools/README.md").contains(tool) {
+            assert!(Instant::now() < end, "`{tool}` never comes");
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    };
+    becomes("before");
+    write(root.path(), "silent.sh.list", "after");
+    assert_eq!(server.posting("/v1/reload", "").send().unwrap().status(), 202);
+    becomes("after");
+}
+
 #[test]
 fn a_server_over_stdio_that_dies_leaves_its_tools_and_comes_back() {
     for era in [Era::Old, Era::New] {
