@@ -1,9 +1,9 @@
 //! The law of scarce things: a caller who takes all that it can of each, and stops half way, keeps nobody else waiting.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -35,8 +35,9 @@ fn server(hanging: &TcpListener) -> Server {
         tool("get_asked", &text, json!({"approval": true})),
     ]);
     let url = format!("http://{}", hanging.local_addr().unwrap());
+    // Nothing that is held ends by itself while the test runs, however slow the machine is.
     let config = format!(
-        "[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n[server.slow]\nurl = \"{url}\"\n\
+        "[serve.limits]\nclient_seconds = 3600\ncall_seconds = 3600\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n[server.slow]\nurl = \"{url}\"\n\
          [[serve.token]]\nenv = \"AMY\"\n[[serve.token]]\nenv = \"BOB\"\n[[serve.token]]\nenv = \"ROOT\"\nroles = [\"*\"]\n"
     );
     Server::of(&tools.to_string(), &config, &TOKENS)
@@ -56,15 +57,10 @@ fn sent(server: &Server, path: &str, body: &str, missing: usize) -> TcpStream {
     stream
 }
 
-/// The best time of a few requests, each of which has to be answered with success.
-fn best(name: &str, ask: impl Fn() -> reqwest::blocking::Response) -> Duration {
-    let asked = (0..4).map(|_| {
-        let started = Instant::now();
-        let answer = ask();
-        assert_eq!(answer.status(), 200, "{name}: {}", answer.text().unwrap());
-        started.elapsed()
-    });
-    asked.min().unwrap()
+/// Whether a request is still without an answer.
+fn is_held(stream: &mut TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    stream.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
 }
 
 #[test]
@@ -111,17 +107,25 @@ fn who_takes_all_it_can_keeps_nobody_else_waiting() {
         }
         std::thread::sleep(Duration::from_millis(500));
         let post = |path: &str, body: String| server.posting(path, body).header(BOB.0, BOB.1).send().unwrap();
-        let took = [
-            best("call", || post("/v1/tool_exec", exec("get_fast", &"b".repeat(200_000)))),
-            best("search", || post("/v1/tool_search", json!({"query": "get"}).to_string())),
-            best("help", || post("/v1/tool_help", "{}".into())),
-            best("payload", || post("/v1/payload", json!({"provider": "openai"}).to_string())),
-            best("page", || server.get("/tools/get_fast.html", &[BOB, ("accept", "text/html")])),
-            best("approvals", || server.get("/approvals.html", &[ROOT, ("accept", "text/html")])),
-        ];
+        for _ in 0..4 {
+            for answer in [
+                post("/v1/tool_exec", exec("get_fast", &"b".repeat(200_000))),
+                post("/v1/tool_search", json!({"query": "get"}).to_string()),
+                post("/v1/tool_help", "{}".into()),
+                post("/v1/payload", json!({"provider": "openai"}).to_string()),
+                server.get("/tools/get_fast.html", &[BOB, ("accept", "text/html")]),
+                server.get("/approvals.html", &[ROOT, ("accept", "text/html")]),
+            ] {
+                let address = answer.url().to_string();
+                assert_eq!(answer.status(), 200, "{address}: {}", answer.text().unwrap());
+            }
+        }
         let page = server.get("/approvals.html", &[ROOT, ("accept", "text/html")]).text().unwrap();
         is_over.store(true, Ordering::Relaxed);
-        assert!(took.iter().all(|took| *took < Duration::from_secs(1)), "{took:?}");
+        // Others were answered while the first caller had its whole share, not after it.
+        let (bodies, calls) = held.split_at_mut(90);
+        let calls = &mut calls[..70];
+        assert!(bodies.iter_mut().any(is_held) && calls.iter_mut().any(is_held));
         assert!(page.contains(of_bob) && page.contains("121 calls wait"), "{page}");
         assert!(page.contains("approvals.html?skip=100"), "{page}");
     });
