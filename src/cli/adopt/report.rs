@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::moved::allowed_lines;
 use super::plan::{Plan, reasons};
+use super::record::Folder;
 use super::servers::LeftServer;
 use super::target::{Target, undo_command};
 use crate::cli::error::CommandResult;
@@ -83,13 +84,7 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
         let until = if mode == "auto" { "each start decides" } else { "it stays" };
         format!("[serve] mode = \"{mode}\", in {}; {until}", folder.configuration().display())
     }));
-    if target.project.is_some() {
-        lines.push(format!(
-            "for your team, to commit: the client's file, {} and the .gitignore in {}; all need `toolcrib` in their PATH",
-            folder.configuration().display(),
-            folder.path.display()
-        ));
-    }
+    lines.extend(target.project.is_some().then(|| for_team(folder)));
     lines.extend(allowed_lines().map(str::to_string));
     io.print(&(lines.join("\n") + "\n"))?;
     if is_dry {
@@ -106,4 +101,13 @@ pub(super) fn report(io: &Io, target: &Target, plan: &Plan, is_dry: bool, is_jso
         ))
     }
     Ok(())
+}
+
+/// What a team has to commit, and to have.
+fn for_team(folder: &Folder) -> String {
+    format!(
+        "for your team, to commit: the client's file, {} and the .gitignore in {}; all need `toolcrib` in their PATH",
+        folder.configuration().display(),
+        folder.path.display()
+    )
 }

@@ -93,7 +93,8 @@ pub(super) fn target_of(io: &Io, own: &Path, name: &str, is_undo: bool) -> Resul
     };
     let title = file.to_string_lossy().into_owned();
     if OF_PROJECT.iter().any(|name| project.join(name) == file) {
-        let (project, folder) = (Some(project.to_path_buf()), Folder::of_project(&file));
+        let project = Some(project.to_path_buf());
+        let folder = Folder::of_project(&file);
         return Ok(Target { called: title.clone(), title, is_of_project: true, project, folder, file });
     }
     let name = project.file_name().unwrap_or_default().to_string_lossy();

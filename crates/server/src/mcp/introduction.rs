@@ -32,7 +32,7 @@ pub(super) fn introduced(
             );
         }
     }
-    let only = servers.first().filter(|_| is_alone);
+    let only = if is_alone { servers.first() } else { None };
     if let Some(of_server) =
         only.and_then(|(_, listing)| Implementation::deserialize(&listing.about["serverInfo"]).ok())
     {
