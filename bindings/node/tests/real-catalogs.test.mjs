@@ -1,4 +1,4 @@
-/** Real catalogs: each is opened, bound for every provider, and a call of every tool comes back from each wire as it was. */
+/** Real catalogs: each is opened, bound for every provider, and calls of its tools come back from each wire as they were. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -22,6 +22,9 @@ const PROVIDERS = [
   "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "bedrock", "ollama", "mistral", "cohere", "mcp",
   "langchain",
 ];
+
+/** Calls of a catalog, of tools from its first to its last; those of all are tested without the package. */
+const CALLS = 100;
 
 const json = JSON.stringify;
 const toolUses = (calls) => calls.map(([name, input], at) => ({ type: "tool_use", id: `${at}`, name, input }));
@@ -56,7 +59,9 @@ for (const [file, count] of Object.entries(TOOLS)) {
   const path = join(root, "tests/data/catalogs", file);
   describe(file, { skip: !existsSync(path) && "it is not in this checkout" }, () => {
     const catalog = open(path);
+    const step = 1 + Math.floor(catalog.tools.length / CALLS);
     const made = catalog.tools
+      .filter((_, at) => at % step === 0)
       .map((tool) => ({ tool, call: catalog.help(tool.name).call }))
       .filter(({ call }) => call);
 
@@ -85,7 +90,7 @@ for (const [file, count] of Object.entries(TOOLS)) {
     }
 
     for (const [provider, responseOf] of Object.entries(WIRES)) {
-      test(`calls of all tools come back from ${provider} as they were`, () => {
+      test(`calls of tools come back from ${provider} as they were`, () => {
         const response = responseOf(made.map(({ tool, call }) => [tool.safeName, call.args]));
         const calls = catalog.parse(provider, response);
         assert.deepEqual(

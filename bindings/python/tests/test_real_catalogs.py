@@ -1,4 +1,4 @@
-"""Real catalogs: each is opened, bound for every provider, and a call of every tool comes back from each wire as it was."""
+"""Real catalogs: each is opened, bound for every provider, and calls of its tools come back from each wire as they were."""
 
 import json
 import typing
@@ -19,6 +19,8 @@ TOOLS = {
     "toucan-nasty-servers.json": 851,
 }
 PROVIDERS = typing.get_args(toolcrib.Provider)
+# Calls of a catalog, of tools from its first to its last; those of all are tested without the package.
+CALLS = 100
 
 
 @pytest.fixture(scope="module", params=TOOLS)
@@ -33,8 +35,9 @@ def catalog(request):
 
 @pytest.fixture(scope="module")
 def made(catalog):
-    """Each tool that can be called, with the arguments of its ready-made call."""
-    called = [(tool, catalog.help(tool.name).get("call")) for tool in catalog.tools]
+    """Tools that can be called, with the arguments of their ready-made calls."""
+    tools = catalog.tools[:: 1 + len(catalog.tools) // CALLS]
+    called = [(tool, catalog.help(tool.name).get("call")) for tool in tools]
     return [(tool, call["args"]) for tool, call in called if call]
 
 
@@ -112,7 +115,7 @@ WIRES = {
 
 
 @pytest.mark.parametrize("provider", WIRES)
-def test_calls_of_all_tools_come_back_as_they_were(catalog, made, provider):
+def test_calls_of_tools_come_back_as_they_were(catalog, made, provider):
     assert made
     calls = catalog.parse(provider, WIRES[provider]([(tool.safe_name, given) for tool, given in made]))
     assert [(call.name, call.arguments) for call in calls] == [(tool.name, given) for tool, given in made]
