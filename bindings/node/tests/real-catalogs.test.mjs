@@ -23,7 +23,7 @@ const PROVIDERS = [
   "langchain",
 ];
 
-/** Calls of a catalog, of tools from its first to its last; those of all are tested without the package. */
+/** Calls of a catalog that are sent over each wire, of tools from its first to its last. */
 const CALLS = 100;
 
 const json = JSON.stringify;

@@ -19,7 +19,7 @@ TOOLS = {
     "toucan-nasty-servers.json": 851,
 }
 PROVIDERS = typing.get_args(toolcrib.Provider)
-# Calls of a catalog, of tools from its first to its last; those of all are tested without the package.
+# Calls of a catalog that are sent over each wire, of tools from its first to its last.
 CALLS = 100
 
 
