@@ -39,7 +39,7 @@ impl Site<'_> {
     /// The values of a search: the hits of `tool_search` with links. Where nothing fits and the search names no category, the
     /// first ones are linked.
     pub fn results(&self, hits: &QueryHits) -> Value {
-        let tools = hits.by_confidence().into_iter().filter_map(|hit| {
+        let tools = hits.hits.iter().filter_map(|hit| {
             let mut listed = entry(self, self.tool_named(&hit.tool.names.canonical)?, "");
             listed["reason"] = clean_line(&hit.hit.reason).into();
             listed["confidence"] = ((hit.confidence() * 100.0).round() as u8).into();
