@@ -136,7 +136,7 @@ impl Doc {
             policy: Option<&'a str>,
             registry_version: &'a str,
         }
-        let policy = self.policy.as_deref().filter(|_| !self.policy_in_text);
+        let policy = if self.policy_in_text { None } else { self.policy.as_deref() };
         templates.render("docs/tool.md", &Page { doc: self, around, policy, registry_version })
     }
 
