@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::introduction::Introduction;
 use super::judge::judged;
 use crate::config::{MissingVariable, Server, Source, Workspace, live_name};
 use toolcrib_definition::clean_line;
@@ -24,12 +25,8 @@ pub struct Listing {
     pub tools: Option<Arc<str>>,
     /// Number of the tools.
     pub count: usize,
-    /// The name that the server gives itself.
-    pub server: Option<String>,
-    /// What the server says of itself: `serverInfo`, whose title becomes the category of its tools, and `extensions`.
-    pub about: Value,
-    /// The server's words for models.
-    pub instructions: Option<String>,
+    /// What the server says of itself. Its title becomes the category of its tools.
+    pub introduction: Option<Introduction>,
     /// Whether the server speaks the older protocol.
     pub is_older: bool,
     /// Why there is no list.
@@ -156,12 +153,13 @@ fn answer(workspace: &Workspace, listings: &Listings, index: usize) -> ServerLis
             Err(finding.help("its tools appear once toolcrib may contact it, without --offline for example"));
         return ServerListing { index, source, document, findings: Vec::new() };
     };
-    source.server = source.server.or_else(|| listing.server.clone());
+    let server_info = listing.introduction.as_ref().map(|introduction| &introduction.server_info);
+    source.server = source.server.or_else(|| server_info.and_then(|info| info.name.clone()));
     // The title becomes one segment of a category path, so it must not contain a slash.
     let titled =
         |title: &str| clean_line(&title.replace('/', " ")).chars().take(MAX_TITLE).collect::<String>();
-    let title = listing.about["serverInfo"]["title"].as_str().map(titled).filter(|title| !title.is_empty());
-    source.category = source.category.or(title);
+    let title = server_info.and_then(|info| info.title.as_deref()).map(titled);
+    source.category = source.category.or(title.filter(|title| !title.is_empty()));
     let Some(tools) = &listing.tools else {
         let problem = listing.problem.as_ref().map_or("no answer".into(), ToString::to_string);
         let finding = found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}"));

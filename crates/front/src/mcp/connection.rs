@@ -364,8 +364,7 @@ impl Connection {
     /// Writes a list to the folder of remembered lists, unless it is the one that is known.
     fn remember(&self, listing: &Listing) {
         let is_known = self.listing().is_some_and(|known| {
-            (&known.tools, &known.about, &known.instructions)
-                == (&listing.tools, &listing.about, &listing.instructions)
+            (&known.tools, &known.introduction) == (&listing.tools, &listing.introduction)
         });
         if let Some(folder) = self.remembered.clone()
             && !is_known

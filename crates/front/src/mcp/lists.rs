@@ -1,10 +1,13 @@
 //! The lists of a server, page by page within limits: tools as it wrote them, and its resources and prompts.
 
 use std::collections::HashSet;
+use std::mem::take;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, PaginatedRequestParams, RequestOptionalParam};
 use rmcp::service::ServiceError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::as_written::written;
@@ -13,7 +16,7 @@ use super::http::{explain, server_problem};
 use super::server_problem::ServerProblem;
 use super::session::{Session, with_last_words};
 use toolcrib_catalog::config::is_safe_address;
-use toolcrib_catalog::sources::listings::Listing;
+use toolcrib_catalog::sources::{Introduction, Listing, ServerInfo};
 use toolcrib_definition::guard::locked;
 use toolcrib_definition::{clean_text, clipped};
 
@@ -26,7 +29,7 @@ pub(super) const MAX_BYTES: usize = 64 << 20;
 const MAX_INSTRUCTIONS: usize = 2_000;
 
 /// Most bytes of what it says of itself; icons may stand in it.
-const MAX_ABOUT: usize = 32 << 10;
+const MAX_INTRODUCTION: usize = 32 << 10;
 
 impl Session {
     /// All tools, page by page, and the time for which the list holds. A page that cannot be read costs itself and the pages after it.
@@ -78,20 +81,13 @@ impl Session {
             });
             break;
         }
-        let info = self.peer.peer_info();
-        let named = info.as_ref().and_then(|info| info.server_info.as_ref());
         let notes = std::mem::take(&mut *locked(&self.notes));
         let count = tools.len();
         let tools = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
         let listing = Listing {
             tools: Some(self.secrets.hide_credentials(tools).into()),
             count,
-            server: named.map(|named| named.name.clone()),
-            about: self.about(),
-            instructions: info
-                .as_ref()
-                .and_then(|info| info.instructions.as_deref())
-                .map(|words| self.secrets.hide(&clipped(&clean_text(words), MAX_INSTRUCTIONS))),
+            introduction: self.introduction(),
             is_older: self.is_older,
             problem: None,
             notes: notes.iter().map(|note| self.secrets.line(note)).collect(),
@@ -100,22 +96,29 @@ impl Session {
     }
 
     /// What the server says of itself, with addresses of the web alone. What is too long to greet each client with is left out.
-    fn about(&self) -> Value {
-        let Some(info) = self.peer.peer_info() else { return Value::Null };
-        let about = json!({"serverInfo": info.server_info, "extensions": info.capabilities.extensions});
-        let mut about = cleaned(self.secrets.hide_in(about));
-        let is_link = |value: &Value| value.as_str().is_some_and(is_safe_address);
-        let is_image =
-            |icon: &Value| is_link(icon) || icon.as_str().is_some_and(|icon| icon.starts_with("data:image/"));
-        if let Some(named) = about["serverInfo"].as_object_mut() {
-            named.retain(|key, value| key != "websiteUrl" || is_link(value));
-            let icons = named.get_mut("icons").and_then(Value::as_array_mut);
-            icons.into_iter().for_each(|icons| icons.retain(|icon| is_image(&icon["src"])));
+    fn introduction(&self) -> Option<Introduction> {
+        let said = self.peer.peer_info()?;
+        let words = said.instructions.as_deref();
+        let mut introduction = Introduction {
+            server_info: self.cleaned(&said.server_info),
+            extensions: self.cleaned(&said.capabilities.extensions),
+            instructions: words
+                .map(|words| self.secrets.hide(&clipped(&clean_text(words), MAX_INSTRUCTIONS))),
+        };
+        let info = &mut introduction.server_info;
+        info.website_url.take_if(|address| !is_safe_address(address));
+        info.icons.retain(|icon| icon["src"].as_str().is_some_and(is_picture));
+        if json!(introduction).to_string().len() > MAX_INTRODUCTION {
+            let ServerInfo { name, title, version, .. } = take(&mut introduction.server_info);
+            introduction.server_info = ServerInfo { name, title, version, ..ServerInfo::default() };
+            introduction.extensions.clear();
         }
-        if about.to_string().len() > MAX_ABOUT {
-            about = json!({"serverInfo": {"title": about["serverInfo"]["title"]}});
-        }
-        about
+        Some(introduction)
+    }
+
+    /// What the server sent, without secrets and hidden characters; the default where it sent nothing of this shape.
+    fn cleaned<T: DeserializeOwned + Default>(&self, sent: &impl Serialize) -> T {
+        serde_json::from_value(cleaned(self.secrets.hide_in(json!(sent)))).unwrap_or_default()
     }
 
     /// One page as the server wrote it.
@@ -127,6 +130,11 @@ impl Session {
     fn note(&self, what: String) {
         locked(&self.notes).push(what);
     }
+}
+
+/// Whether this address is a picture of the web, or one that stands in it.
+fn is_picture(address: &str) -> bool {
+    is_safe_address(address) || address.starts_with("data:image/")
 }
 
 /// A request of the page at this cursor.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::endpoint::Endpoint;
 use super::lists::{MAX_BYTES, MAX_TOOLS};
-use toolcrib_catalog::sources::listings::Listing;
+use toolcrib_catalog::sources::{Introduction, Listing};
 use toolcrib_definition::private_file;
 
 /// Most lists that are remembered; the ones written first are forgotten.
@@ -25,21 +25,15 @@ const MAX_FILE: u64 = (MAX_BYTES + MAX_TOOLS * 2 + 4096) as u64;
 struct Head {
     /// The format of the file.
     version: u32,
-    /// The server's own name.
-    server: Option<String>,
-    /// What it says of itself.
-    #[serde(default)]
-    about: Value,
-    /// Its words for models.
-    #[serde(default)]
-    instructions: Option<String>,
+    /// What the server says of itself.
+    introduction: Option<Introduction>,
     /// Whether the server speaks the older protocol.
     is_older: bool,
     /// The hash of the list.
     hash: String,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The list of a server, as it was last.
 pub(super) fn read(folder: &Path, endpoint: &Endpoint) -> Option<Listing> {
@@ -48,19 +42,15 @@ pub(super) fn read(folder: &Path, endpoint: &Endpoint) -> Option<Listing> {
     let head: Head = serde_json::from_str(head).ok()?;
     let is_ours = head.version == VERSION && head.hash == hash(tools);
     let count = is_ours.then(|| number_of_tools(tools)).flatten()?;
-    let Head { server, about, instructions, is_older, .. } = head;
-    let tools = Some(tools.into());
-    Some(Listing { tools, count, server, about, instructions, is_older, ..Listing::default() })
+    let Head { introduction, is_older, .. } = head;
+    Some(Listing { tools: Some(tools.into()), count, introduction, is_older, ..Listing::default() })
 }
 
 /// Writes the list of a server, whole or not at all.
 pub(super) fn write(folder: &Path, endpoint: &Endpoint, listing: &Listing) -> io::Result<()> {
     let Some(tools) = &listing.tools else { return Ok(()) };
-    let server = listing.server.clone();
-    let about = listing.about.clone();
-    let instructions = listing.instructions.clone();
-    let is_older = listing.is_older;
-    let head = Head { version: VERSION, server, about, instructions, is_older, hash: hash(tools) };
+    let introduction = listing.introduction.clone();
+    let head = Head { version: VERSION, introduction, is_older: listing.is_older, hash: hash(tools) };
     let file = file(folder, endpoint);
     private_file::create_folder(folder)?;
     if !file.exists() {
@@ -124,7 +114,7 @@ mod tests {
         Listing {
             tools: Some(TOOLS.into()),
             count: 1,
-            server: Some("weather".into()),
+            introduction: Some(Introduction::default()),
             is_older: true,
             ..Listing::default()
         }
@@ -156,9 +146,7 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         let (head, _) = whole.split_once('\n').unwrap();
         let forged = |tools: &str| {
-            let (server, about, instructions) = Default::default();
-            let hash = hash(tools);
-            let head = Head { version: VERSION, server, about, instructions, is_older: false, hash };
+            let head = Head { version: VERSION, introduction: None, is_older: false, hash: hash(tools) };
             format!("{}\n{tools}", serde_json::to_string(&head).unwrap())
         };
         for text in [

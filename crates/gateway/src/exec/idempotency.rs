@@ -103,7 +103,8 @@ fn settle_later(state: Arc<StateStore>, claim: Claim, outcome: ClaimOutcome) {
     tokio::spawn(async move {
         for _ in 0..SETTLE_ATTEMPTS {
             sleep(SETTLE_INTERVAL).await;
-            if matches!(guarded(state.settle(&claim, outcome.clone())).await, Ok(Ok(()))) {
+            let settled = guarded(state.settle(&claim, outcome.clone())).await;
+            if let Ok(Ok(()) | Err(StateError::NotOurs)) = settled {
                 return;
             }
         }

@@ -24,6 +24,9 @@ pub enum StateError {
     /// Nobody may write to it, or it cannot be opened.
     #[error("{0}")]
     ReadOnly(String),
+    /// An idempotency key that another call has by now.
+    #[error("the idempotency key is no longer ours")]
+    NotOurs,
     /// Another process holds it.
     #[error("{0}")]
     Busy(String),
@@ -50,6 +53,7 @@ impl StateError {
     /// The error with the place of the state.
     pub(super) fn at(self, place: &str) -> Self {
         match self {
+            Self::NotOurs => self,
             Self::Other(problem) => Self::Other(format!("{place}: {problem}")),
             Self::Busy(problem) | Self::Failed(problem) | Self::ReadOnly(problem) => {
                 Self::Failed(format!("{place}: {problem}"))

@@ -114,11 +114,7 @@ impl StateStore {
             }
             Ok(is_ours)
         });
-        if settled.await? {
-            Ok(())
-        } else {
-            Err(StateError::Failed("the idempotency key is no longer ours".into()))
-        }
+        if settled.await? { Ok(()) } else { Err(StateError::NotOurs) }
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::requester::{McpResult, Requester};
 use toolcrib_catalog::config::{Source, live_server};
-use toolcrib_catalog::sources::Listing;
+use toolcrib_catalog::sources::Introduction;
 use toolcrib_definition::slug;
 use toolcrib_front::mcp::{ServerList, Session, carrying};
 
@@ -86,12 +86,12 @@ pub(super) async fn with_capability(
     found
 }
 
-/// The names of the servers that the caller sees, and what they listed last.
-pub(super) fn listed(requester: &Requester) -> Vec<(String, Listing)> {
+/// The names of the servers that the caller sees, and what they last said of themselves.
+pub(super) fn introductions(requester: &Requester) -> Vec<(String, Introduction)> {
     let backends = &requester.services().backends;
-    seen(requester)
-        .filter_map(|(called, _)| Some((live_server(&called)?.to_string(), backends.listing(&called)?)))
-        .collect()
+    let said =
+        |called: &str| Some((live_server(called)?.to_string(), backends.listing(called)?.introduction?));
+    seen(requester).filter_map(|(called, _)| said(&called)).collect()
 }
 
 /// The servers that the caller may know of: those with a tool that the caller may use, and all of them for a caller who
