@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 
 /// Phrases that the description of a tool does not need.
@@ -19,10 +19,9 @@ const PHRASES: &[&str] = &[
     r"\b(send|forward|post|bcc)\b[^.\n]{0,40}\b(conversation|chat history|all messages|everything)\b[^.\n]{0,40}\bto\b",
 ];
 
-/// Word borders are those of ASCII: Unicode ones cost the regex engine ten times the time.
+/// The phrases are English, and a pattern of bytes compiles and matches many times faster than one of characters.
 static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let phrases = PHRASES.join("|").replace(r"\b", r"(?-u:\b)");
-    RegexBuilder::new(&phrases).case_insensitive(true).build().ok()
+    RegexBuilder::new(&PHRASES.join("|")).unicode(false).case_insensitive(true).build().ok()
 });
 
 /// The first suspicious phrase in a description or in the descriptions of arguments.
@@ -32,8 +31,8 @@ pub(super) fn orders_to_the_model(description: &str, schema: &Value) -> Option<S
 }
 
 fn search(pattern: &Regex, text: &str) -> Option<String> {
-    let found = pattern.find(text)?;
-    Some(toolcrib_definition::clean_line(found.as_str()).chars().take(100).collect())
+    let found = pattern.find(text.as_bytes())?;
+    Some(toolcrib_definition::clean_line(&text[found.range()]).chars().take(100).collect())
 }
 
 fn search_schema(pattern: &Regex, schema: &Value, depth: usize) -> Option<String> {

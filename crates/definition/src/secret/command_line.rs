@@ -11,8 +11,8 @@ use super::secret_names::{is_one_of, words_of};
 /// What can hold a secret in an argument: a field of JSON, an option of a command line, and a segment of a path.
 static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r#"(?i)(?P<begin>\\?")(?P<field>[a-z][a-z0-9_.-]{0,60})(?P<between>\\?"\s*:\s*\\?")(?P<value>[^"\\]+)"#,
-        r#"|(?P<option>\B--?[a-z][a-z0-9_-]{0,60})(?P<gap>\s+["']?)(?P<word>[^\s"']+)"#,
+        r#"(?i)(?P<begin>\\?")(?P<field>[a-z][a-z0-9_.-]{0,60})(?P<between>\\?"\s*:\s*\\?")(?-i:(?P<value>[^"\\]+))"#,
+        r#"|(?P<option>\B--?[a-z][a-z0-9_-]{0,60})(?P<gap>\s+["']?)(?-i:(?P<word>[^\s"']+))"#,
         r"|/(?P<segment>[a-z0-9_-]{20,})",
     ))
     .ok()

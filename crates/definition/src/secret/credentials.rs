@@ -11,14 +11,15 @@ use super::secret_names::{is_secret_name, is_word};
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// A pattern for a secret, with the text before it, which is kept.
+/// A pattern for a secret, with the text before it, which is kept. To fold the case of a class of almost everything takes most of the
+/// time that compiling takes, so these classes stand apart.
 pub(super) static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?P<scheme>\b(?:bearer|basic)\s+)(?P<credentials>[A-Za-z0-9+/._~=-]{6,})",
-        r"|(?P<url>://)(?:[^\s/@]*:[^\s/@]+|[^\s/?#@]+)(?P<at>@)",
-        r#"|(?P<before>^|[?&;,\s"'(=])(?P<name>-{0,2}[a-z][a-z0-9_.-]{0,60})=(?P<value>[^\s&#;"']+)"#,
-        r#"|\b(?P<header>(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z0-9-]{1,60})(?P<colon>\s*:\s*)[^\r\n"']+"#,
-        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+        r"|(?-i:(?P<url>://)(?:[^\s/@]*:[^\s/@]+|[^\s/?#@]+)(?P<at>@))",
+        r#"|(?P<before>^|[?&;,\s"'(=])(?P<name>-{0,2}[a-z][a-z0-9_.-]{0,60})=(?-i:(?P<value>[^\s&#;"']+))"#,
+        r#"|\b(?P<header>(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z0-9-]{1,60})(?P<colon>\s*:\s*)(?-i:[^\r\n"']+)"#,
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?s-i:.)*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
         r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\bglpat-[A-Za-z0-9_-]{12,}",
         r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}",
         r"|\b(?P<issued>(?:ntn|secret|lin_api|hf|npm|dop_v1|shp[a-z]{2}|figd|phx|sbp|whsec|glsa|gsk|r8|tvly|pplx|nvapi|xai|dckr_pat|pul|sntrys)[-_]",

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::byte_pairs::pieces;
+use super::pieces::pieces;
 use super::vocabulary::rank;
 
 /// The o200k tokens of one text.

@@ -1,7 +1,7 @@
 //! Counts the tokens of a text, offline.
 
-mod byte_pairs;
 mod count;
+mod pieces;
 mod vocabulary;
 
 pub use count::{Counter, token_count};
