@@ -65,6 +65,10 @@ pub(super) const TELLING_KEYS: [&str; 24] = [
     "allow_no_schema", "no_schema_mode",
 ];
 
+/// Keys beside them that are read.
+const OTHER_KEYS: [&str; 6] =
+    ["arguments", "parameters", "allowed_callers", "input_examples", "execution", "icons"];
+
 /// Whether a key is that of a list or map of tools.
 pub(super) fn is_list_key(key: &str) -> bool {
     FORMATS.iter().any(|format| format.lists.contains(&key))
@@ -73,6 +77,18 @@ pub(super) fn is_list_key(key: &str) -> bool {
 /// The keys of schemas, in the order in which they are looked for.
 pub(super) fn schema_keys() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().flat_map(|format| format.schemas).copied()
+}
+
+/// The keys of a tool that are read in some format of others.
+pub(super) fn known_keys() -> impl Iterator<Item = &'static str> {
+    let of_formats =
+        |format: &'static ToolFormat| [format.schemas, format.texts, format.titles, format.signs];
+    FORMATS
+        .iter()
+        .flat_map(of_formats)
+        .chain([&COMMON_KEYS[..], &RESULT_KEYS, &OTHER_KEYS])
+        .flatten()
+        .copied()
 }
 
 /// Whether a key shows that a definition is not a native one.

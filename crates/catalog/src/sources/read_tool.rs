@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, TELLING_KEYS, schema_keys, text_of};
+use super::formats::{RESULT_KEYS, SCHEMA_WRAPPERS, TELLING_KEYS, known_keys, schema_keys, text_of};
 use super::judge::MORE;
 use super::shape::{Shape, is_argument_map, is_empty, is_schema};
 use crate::sample::Sample;
@@ -88,8 +88,8 @@ impl Shape {
             }
             let is_read = definition.parameters.is_some() && written.is_none();
             let at = place.below(self.body());
-            findings
-                .extend(misplaced(body, is_read, &at).into_iter().map(|found| found.tool(&definition.name)));
+            let found = misplaced(body, is_read, &at).into_iter().chain(misspelled(body, &at));
+            findings.extend(found.map(|finding| finding.tool(&definition.name)));
         }
         let lacks = written.is_none() && definition.parameters.is_none() && !definition.allow_no_schema;
         if lacks && may_omit_schema && lacks_schema(body.unwrap_or(object)) {
@@ -119,13 +119,25 @@ fn misplaced(object: &Map<String, Value>, is_read: bool, place: &Place) -> Vec<F
         key => !is_own(key) && (value["properties"].is_object() || is_argument_map(value)),
     };
     let misplaced = object.iter().filter(|(key, value)| holds_arguments(key, value));
-    let finding = |(key, _): (&String, &Value)| {
-        let message = format!("`{}` of a tool is not read", quoted(key));
-        let finding = Finding::new(Code::FieldUnknown, message).at(place.below(&pointer_join("", key)));
-        let help = "write it into the schema of the arguments, under the key that its format has for it";
-        Finding { severity: Severity::Warning, ..finding.help(help) }
-    };
-    misplaced.map(finding).collect()
+    let help = "write it into the schema of the arguments, under the key that its format has for it";
+    misplaced.map(|(key, _)| not_read(key, place).help(help)).collect()
+}
+
+/// Warns of keys that are nearly one that is read. Others belong to who wrote them: formats let anyone add keys.
+fn misspelled(object: &Map<String, Value>, place: &Place) -> impl Iterator<Item = Finding> {
+    let is_known = |key: &str| known_keys().chain(TELLING_KEYS).any(|known| known == key);
+    object.keys().filter(move |key| !is_known(key)).filter_map(|key| {
+        let near = nearest(key, known_keys());
+        let near = near.into_iter().find(|near| !key.contains(near) && !near.contains(key.as_str()))?;
+        Some(not_read(key, place).did_you_mean(&[near], ""))
+    })
+}
+
+/// The warning about a key of a tool.
+fn not_read(key: &str, place: &Place) -> Finding {
+    let message = format!("`{}` of a tool is not read", quoted(key));
+    let finding = Finding::new(Code::FieldUnknown, message).at(place.below(&pointer_join("", key)));
+    Finding { severity: Severity::Warning, ..finding }
 }
 
 /// Whether a tool says nothing of its arguments, so that it has no arguments.

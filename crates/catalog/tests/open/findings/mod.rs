@@ -215,6 +215,21 @@ fn a_keyword_that_is_none_is_told_with_the_nearest_word() {
     assert_eq!(helps, expect);
 }
 
+#[test]
+fn a_key_of_a_tool_that_is_nearly_one_of_its_format_is_told() {
+    for schema in ["inputSchema", "input_schema"] {
+        let tool = json!({
+            "name": "find_place", "descripton": "Finds a place by its name.", "anotations": {"readOnlyHint": true},
+            schema: {"type": "object"}, "vendorNote": 1, "description_html": "<p>",
+        });
+        let checked = fixture::open_text("tools.json", &json!({"tools": [tool]}).to_string());
+        let unknown = checked.findings.iter().filter(|finding| finding.code == Code::FieldUnknown);
+        let mut helps: Vec<&str> = unknown.filter_map(|finding| finding.help.as_deref()).collect();
+        helps.sort();
+        assert_eq!(helps, ["did you mean `annotations`?", "did you mean `description`?"]);
+    }
+}
+
 /// An OpenAPI document with operations that have these summaries.
 fn document(summaries: &[&str]) -> String {
     let operation = |(at, summary): (usize, &&str)| {
