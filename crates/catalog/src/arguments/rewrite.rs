@@ -1,5 +1,5 @@
-//! Objects as models write them: JSON, or nearly JSON, with commas too many, single quotes, line breaks in texts, or the words of
-//! Python. They are rewritten as JSON; what has no certain meaning is not read.
+//! Objects as models write them: JSON, or nearly JSON, with commas too many, single quotes, keys without quotes, line breaks in texts, or
+//! the words of Python. They are rewritten as JSON; what has no certain meaning is not read.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -41,7 +41,7 @@ impl Rewriter<'_> {
         self.takes(open);
         while !self.takes(close) {
             if close == '}' {
-                self.text()?;
+                self.key()?;
                 self.takes(':').then_some(())?;
             }
             self.value(level + 1)?;
@@ -64,6 +64,18 @@ impl Rewriter<'_> {
         self.rest = rest;
         self.json.push(sign);
         true
+    }
+
+    /// A key in quotes, or a name without, as JavaScript has it.
+    fn key(&mut self) -> Option<()> {
+        let is_inside = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '$' | '-');
+        let (name, rest) = self.rest.split_at(self.rest.find(|sign| !is_inside(sign)).unwrap_or(0));
+        if name.is_empty() {
+            return self.text();
+        }
+        self.rest = rest;
+        _ = write!(self.json, "\"{name}\"");
+        Some(())
     }
 
     fn text(&mut self) -> Option<()> {

@@ -120,10 +120,11 @@ fn a_function_of_another_format_that_names_no_arguments_has_no_arguments() {
     for document in [
         json!({"tools": [function(json!({}))]}),
         json!([{"type": "function", "function": function(json!({"parameters": "{}"}))}]),
-        json!([{"type": "function", "function": function(json!({"paramters": schema}))}]),
     ] {
         assert_eq!(parameters(document.clone()), None, "{document}");
     }
+    let (_, codes) = read(json!([{"type": "function", "function": function(json!({"paramters": schema}))}]));
+    assert_eq!(codes, ["field-unknown"]);
 }
 
 #[test]

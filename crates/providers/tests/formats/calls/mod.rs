@@ -119,6 +119,18 @@ fn arguments_below_a_wrong_key() {
             &[(&pointer, "decoded"), (&pointer, "unwrapped")],
         );
     }
+    for name in ["files_read", "files.read"] {
+        for (key, below) in
+            [("name", "arguments"), ("tool", "args"), ("op", "args"), ("function", "parameters")]
+        {
+            let whole = json!({key: name, below: good});
+            reads(whole, good.clone(), &[(&format!("/{below}"), "unwrapped")]);
+        }
+    }
+    reads(json!([good]), good.clone(), &[("/0", "unwrapped")]);
+    for other in [json!({"name": "files_write", "arguments": good}), json!([good, good]), json!([[good]])] {
+        assert_eq!(one("files_read", other)["error"]["code"], "schema");
+    }
     assert_eq!(one("list-items", json!({"args": {"page": 1}}))["args"], json!({"args": {"page": 1}}));
     assert_eq!(one("files_read", json!({"other": good}))["error"]["code"], "schema");
     assert_eq!(one("files_read", json!({"args": good, "limit": 1}))["error"]["code"], "schema");
@@ -221,7 +233,7 @@ fn numbers_keep_their_digits() {
 fn what_is_wrong_is_said() {
     for cut in [
         "{\"path\":\"a\"", "{\"path\":\"a\"}{", "{\"path\":\"a\"} 5", "path", "{\"path\":01}", "\"{\"",
-        "{path:1}",
+        "{path:x}",
     ] {
         let entry = one("files_read", json!(cut));
         assert_eq!(entry["error"]["code"], "parse", "{cut} gave {entry}");
