@@ -1,6 +1,6 @@
 //! Conditions that stand in texts alone: what the value of one argument requires of the others.
 
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
 use std::collections::HashMap;
 
 use indexmap::IndexSet;
@@ -119,36 +119,38 @@ pub(super) struct Conditions<'a> {
 impl<'a> Conditions<'a> {
     pub(super) fn read(root: &Node<'a>, description: &'a str) -> Self {
         let mut read = Self { is_read: true, names: root.names().collect(), ..Self::default() };
-        let mut texts: Vec<(&str, &str)> = Vec::new();
+        let mut texts: Vec<(&str, &str, Vec<Token<'_>>)> = Vec::new();
         let mut selectors: Vec<Selector<'_>> = Vec::new();
         let mut switches: Vec<Selector<'_>> = Vec::new();
         for property in root.properties().iter().take(MAX_ARGUMENTS) {
             let Property { name, .. } = *property;
             let node = property.node();
             let text = cut(node.description.unwrap_or_default());
-            texts.push((name, text));
+            let tokens = tokens(text);
             let mut values = choices(&node);
             if values.is_empty() && node.type_words().all(|word| word == "string") {
-                values = listed_values(name, text, &|value| read.names.contains(value));
+                values = listed_values(name, &tokens, &|value| read.names.contains(value));
             }
             values.truncate(MAX_VALUES);
+            texts.push((name, text, tokens));
             if values.len() > 1 && selectors.len() < MAX_SELECTORS {
                 selectors.push(Selector { name, values });
             } else if node.main_type() == "boolean" {
                 switches.push(Selector { name, values: vec!["true", "false"] });
             }
         }
-        let spelled: HashMap<String, &str> =
-            read.names.iter().map(|name| (words(name).concat(), *name)).collect();
-        for (argument, text) in &texts {
-            for clause in parts(&tokens(text), Token::begins_clause) {
-                if !read.clause(argument, clause, &selectors, &switches) {
+        let names = read.names.clone();
+        let spelled = || names.iter().map(|name| (words(name).concat(), *name)).collect();
+        let spelled: LazyCell<HashMap<String, &str>, _> = LazyCell::new(spelled);
+        for (argument, _, tokens) in &texts {
+            for clause in parts(tokens, Token::begins_clause) {
+                if !read.clause(argument, clause, &selectors, &switches) && says_needed(clause) {
                     read.others(argument, clause, &spelled);
                 }
             }
         }
         for selector in &selectors {
-            let own = texts.iter().filter(|(name, _)| *name == selector.name).map(|(_, text)| *text);
+            let own = texts.iter().filter(|(name, ..)| *name == selector.name).map(|(_, text, _)| *text);
             for text in own.chain([cut(description)]) {
                 read.subjects(selector, text);
                 read.tables(selector, text);
@@ -212,13 +214,10 @@ impl<'a> Conditions<'a> {
         self.conditions.len() > before
     }
 
-    /// Reads a clause that names other arguments: "required unless `id` is given", "either this or `id` must be set".
+    /// Reads a clause that says something is needed, and names other arguments: "required unless `id` is given", "either this or `id` must be set".
     fn others(&mut self, argument: &'a str, clause: &[Token<'_>], spelled: &HashMap<String, &'a str>) {
         let name = |token: &Token<'_>| spelled.get(&words(token.text).concat()).copied();
         let says = |words: &[&str]| clause.iter().position(|token| token.is(words));
-        if !says_needed(clause) {
-            return;
-        }
         let after = |at: usize| -> Vec<&'a str> {
             let named = clause[at..].iter().filter(|token| !token.is(&GIVEN)).filter_map(name);
             named.filter(|other| *other != argument).collect()

@@ -1,6 +1,6 @@
 //! The values of an argument that its text lists: "one of: add, remove", or a Markdown list.
 
-use super::tokens::{Token, tokens};
+use super::tokens::Token;
 use toolcrib_definition::words;
 
 /// Last words of arguments whose quoted values are all of their values.
@@ -12,13 +12,12 @@ const NO_VALUES: [&str; 4] = ["e.g", "i.e", "etc", "..."];
 const FILLERS: [&str; 10] =
     ["are", "is", "include", "the", "following", "these", "values", "options", "be", "of"];
 
-/// The values that a text lists for the argument `name`. Names of arguments are no values.
+/// The values that the words of a text list for the argument `name`. Names of arguments are no values.
 pub(super) fn listed_values<'t>(
     name: &str,
-    text: &'t str,
+    tokens: &[Token<'t>],
     is_argument: &dyn Fn(&str) -> bool,
 ) -> Vec<&'t str> {
-    let tokens = tokens(text);
     let is_value = |token: &Token<'_>| !is_argument(token.text) && !NO_VALUES.contains(&token.text);
     let fits = |found: &[Token<'_>], least: usize| found.len() >= least && found.iter().all(is_value);
     let is_kind = words(name).last().is_some_and(|word| KINDS.contains(&word.as_str()));
@@ -26,7 +25,7 @@ pub(super) fn listed_values<'t>(
     let mut found = if fits(&heads, 2) { heads } else { Vec::new() };
     for at in 0..tokens.len() {
         if found.is_empty()
-            && let Some((start, is_sure)) = marked(&tokens, at, is_kind)
+            && let Some((start, is_sure)) = marked(tokens, at, is_kind)
         {
             found = list(&tokens[start..], is_sure);
             found.truncate(if fits(&found, 2) { usize::MAX } else { 0 });

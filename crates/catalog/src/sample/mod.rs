@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use conditions::Conditions;
 use listed::listed_values;
 use scalars::{number, string};
+use tokens::tokens;
 use toolcrib_definition::document::pointer_join;
 use toolcrib_definition::schema::type_words::TYPES;
 use toolcrib_definition::schema::walk::type_of;
@@ -249,7 +250,7 @@ impl Sampler<'_> {
             ("array", _) => return self.array(node, name, depth),
             ("integer" | "number", _) => number(limits, kind == "integer", name)?,
             _ => {
-                let listed = listed_values(name, text, &|value| self.told.names.contains(value));
+                let listed = listed_values(name, &tokens(text), &|value| self.told.names.contains(value));
                 if let Some(first) = listed.first() {
                     self.told.has_said.set(true);
                     return Some((*first).into());
