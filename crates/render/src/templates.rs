@@ -42,6 +42,8 @@ pub struct Templates {
     /// The texts by their names; parsed when one is rendered first, where they are the built-in ones.
     texts: Vec<(&'static str, String)>,
     tera: OnceLock<Tera>,
+    /// The same without the web pages, which are most of the texts.
+    markdown: OnceLock<Tera>,
     assets: BTreeMap<String, String>,
     hash: String,
 }
@@ -76,7 +78,7 @@ impl Templates {
         let is_own = !own.is_empty();
         let mut templates = Self::replacing(built_in, own);
         if is_own {
-            templates.tera = OnceLock::from(parsed(&templates.texts)?);
+            templates.tera = OnceLock::from(parsed(templates.texts.iter())?);
         }
         Ok(templates)
     }
@@ -95,7 +97,7 @@ impl Templates {
             }
         }
         let hash = hasher.finalize().to_hex()[..16].to_string();
-        Self { built_in, texts, tera: OnceLock::new(), assets, hash }
+        Self { built_in, texts, tera: OnceLock::new(), markdown: OnceLock::new(), assets, hash }
     }
 
     /// The files of the built-in workspace template.
@@ -116,11 +118,13 @@ impl Templates {
     /// Renders one template; values inserted into a template whose name ends with `.html` are escaped.
     pub fn render(&self, name: &str, values: &impl Serialize) -> Result<String, TemplateError> {
         let context = Context::from_serialize(values).map_err(|error| problem(name, error))?;
-        let tera = match self.tera.get() {
+        let is_needed = |(other, _): &(&str, String)| name.ends_with(".html") || other.ends_with(".md");
+        let needed = if name.ends_with(".html") { &self.tera } else { &self.markdown };
+        let tera = match self.tera.get().or(needed.get()) {
             Some(tera) => tera,
             None => {
-                let tera = parsed(&self.texts)?;
-                self.tera.get_or_init(|| tera)
+                let tera = parsed(self.texts.iter().filter(|text| is_needed(text)))?;
+                needed.get_or_init(|| tera)
             }
         };
         tera.render(name, &context).map_err(|error| problem(name, error))
@@ -145,14 +149,16 @@ fn check_size(name: &str, text: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// All templates at once, since one may extend another.
-fn parsed(texts: &[(&str, String)]) -> Result<Tera, TemplateError> {
-    texts.iter().try_for_each(|(name, text)| check_size(name, text))?;
+/// Parses templates together, since one may extend another.
+fn parsed<'t>(
+    texts: impl Iterator<Item = &'t (&'static str, String)> + Clone,
+) -> Result<Tera, TemplateError> {
+    texts.clone().try_for_each(|(name, text)| check_size(name, text))?;
     let mut tera = Tera::new();
     tera.register_filter("breakable", breakable);
-    tera.add_raw_templates(texts.iter().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
+    tera.add_raw_templates(texts.clone().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
         let message = error.to_string();
-        let named = texts.iter().find(|(name, _)| message.contains(name));
+        let named = texts.clone().find(|(name, _)| message.contains(name));
         problem(named.map_or("", |(name, _)| name), message)
     })?;
     Ok(tera)
