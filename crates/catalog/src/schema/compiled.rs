@@ -77,7 +77,7 @@ pub(super) fn compile(schema: &Value, cost: ValidationCost) -> Result<Arc<Compil
 pub fn result_fits(schema: &Value, result: &Value) -> bool {
     let cost = ValidationCost::of(schema);
     let is_checkable = within_limits(schema, cost).is_ok() && cost.affords(schema, result);
-    let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
+    let linear = PatternOptions::regex().size_limit(pattern_bytes(patterns(schema).len()));
     let options = jsonschema::options().with_draft(draft(schema)).offline();
     let options = options.should_validate_formats(true).with_pattern_options(linear);
     is_checkable && options.build(schema).is_ok_and(|validator| validator.is_valid(result))
@@ -120,7 +120,7 @@ impl Compiled {
     }
 
     pub(super) fn of(schema: &Value) -> Result<Self, ValidationError<'static>> {
-        let linear = PatternOptions::regex().size_limit(pattern_bytes(schema));
+        let linear = PatternOptions::regex().size_limit(pattern_bytes(patterns(schema).len()));
         match build(schema, linear) {
             Ok(validator) => Ok(Self { validator, of_longer: None }),
             Err(_) => {
@@ -144,7 +144,9 @@ fn build<E>(schema: &Value, patterns: PatternOptions<E>) -> Result<Validator, Va
 }
 
 pub(super) fn backtracking(schema: &Value, steps: usize) -> Result<Validator, ValidationError<'static>> {
-    let patterns = PatternOptions::fancy_regex().backtrack_limit(steps).size_limit(pattern_bytes(schema));
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(steps)
+        .size_limit(pattern_bytes(patterns(schema).len()));
     build(schema, patterns)
 }
 

@@ -80,10 +80,11 @@ pub(super) fn take_out_patterns(schema: &mut Value) {
 
 /// An estimate of the memory of all compiled patterns of a schema, within their limits.
 pub(crate) fn pattern_work(schema: &Value) -> usize {
-    let share = pattern_bytes(schema);
+    let patterns = patterns(schema);
+    let share = pattern_bytes(patterns.len());
     let work =
         |pattern: &str| regex_syntax::parse(pattern).map_or(share, |parsed| size(&parsed).saturating_mul(8));
-    patterns(schema).into_iter().map(|pattern| work(pattern).min(share)).sum()
+    patterns.into_iter().map(|pattern| work(pattern).min(share)).sum()
 }
 
 /// Number of states of an expression whose repetitions are written out.
@@ -104,9 +105,9 @@ fn size(expression: &Hir) -> usize {
     }
 }
 
-/// The share of one pattern in the memory of all.
-pub(super) fn pattern_bytes(schema: &Value) -> usize {
-    (MAX_PATTERN_BYTES / patterns(schema).len().max(1)).max(MIN_PATTERN_BYTES)
+/// The share of one pattern in the memory of this many.
+pub(super) fn pattern_bytes(patterns: usize) -> usize {
+    (MAX_PATTERN_BYTES / patterns.max(1)).max(MIN_PATTERN_BYTES)
 }
 
 /// The patterns of a schema.
@@ -114,10 +115,15 @@ pub(super) fn patterns(schema: &Value) -> HashSet<&str> {
     fn gather<'s>(schema: &'s Value, patterns: &mut HashSet<&'s str>) {
         match schema {
             Value::Object(keywords) => {
-                patterns.extend(keywords.get("pattern").and_then(Value::as_str));
-                let named = keywords.get("patternProperties").and_then(Value::as_object);
-                patterns.extend(named.into_iter().flat_map(Map::keys).map(String::as_str));
-                keywords.values().for_each(|inside| gather(inside, patterns));
+                for (keyword, inside) in keywords {
+                    match keyword.as_str() {
+                        "pattern" => patterns.extend(inside.as_str()),
+                        "patternProperties" => patterns
+                            .extend(inside.as_object().into_iter().flat_map(Map::keys).map(String::as_str)),
+                        _ => {}
+                    }
+                    gather(inside, patterns);
+                }
             }
             Value::Array(items) => items.iter().for_each(|inside| gather(inside, patterns)),
             _ => {}
