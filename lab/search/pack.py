@@ -54,6 +54,19 @@ def pack(vocabulary, vectors):
     ])
 
 
+def unpack(path):
+    """The vocabulary of a model, and its vectors."""
+    data = path.read_bytes()
+    count, size = map(int, np.frombuffer(data, "<u4", 2, 16))
+    ends = np.frombuffer(data, "<u4", count, 24)
+    texts = 24 + 4 * count
+    scales = texts + int(ends[-1])
+    pieces = [data[texts + start:texts + end].decode() for start, end in zip([0, *ends[:-1]], ends)]
+    scale = np.frombuffer(data, "<u2", count, scales).astype(np.float32)
+    numbers = np.frombuffer(data, "i1", count * size, scales + 2 * count).reshape(count, size)
+    return {piece: row for row, piece in enumerate(pieces)}, numbers * scale[:, None]
+
+
 if __name__ == "__main__":
     folder, target = map(Path, sys.argv[1:])
     words = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
