@@ -1,7 +1,9 @@
+//! What a live server says of itself, in the fields of MCP's `initialize` result.
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a live server says of itself, in the fields of MCP's `initialize` result.
+/// What a live server says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Introduction {
