@@ -26,19 +26,19 @@ pub(super) fn has_all(tool: &Tool, fields: &Map<String, Value>) -> bool {
 pub(super) fn wrapped<'v>(tool: &Tool, arguments: &'v Value) -> Option<(&'v str, &'v Value)> {
     let names = [&tool.names.canonical, &tool.names.safe, &tool.names.op];
     let is_name = |text: &str| names.iter().any(|name| *name == text);
-    let is_no_property = |key: &str| !has_property(tool, key);
     match arguments {
-        Value::Array(items) => {
-            items.first().filter(|only| items.len() == 1 && only.is_object()).map(|only| ("0", only))
-        }
+        Value::Array(items) if items.len() == 1 => items[0].is_object().then_some(("0", &items[0])),
         Value::Object(fields) => {
             let says_name = |(key, value): &(&String, &Value)| {
-                NAMING.contains(&key.as_str()) && is_no_property(key) && value.as_str().is_some_and(is_name)
+                NAMING.contains(&key.as_str())
+                    && !has_property(tool, key)
+                    && value.as_str().is_some_and(is_name)
             };
             let mut others = fields.iter().filter(|field| !says_name(field));
-            let (key, inside) = others.next().filter(|_| others.next().is_none())?;
+            let (key, inside) = others.next()?;
+            let is_alone = others.next().is_none();
             let is_wrapper = WRAPPERS.contains(&key.as_str()) || (fields.len() == 1 && is_name(key));
-            (is_wrapper && is_no_property(key)).then_some((key, inside))
+            (is_alone && is_wrapper && !has_property(tool, key)).then_some((key, inside))
         }
         _ => None,
     }
